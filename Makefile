@@ -1,0 +1,47 @@
+# One road of commands. Everything is installed into .venv, inside the checkout.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Two test workers, each on one thread: more would only wait for each other.
+WORKERS ?= 2
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench docs clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/demo.stamp ## cluster a graph whose groups are known, end to end
+	$(BIN)/convexhc demo
+
+test: $(VENV)/dev.stamp ## every test, and every example in the documentation
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+check: $(VENV)/dev.stamp ## format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/dev.stamp ## time the solvers
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/dev.stamp ## run the code in the documents and follow their links
+	$(BIN)/python -m pytest README.md CONTRIBUTING.md docs tests/test_architecture.py::test_links_lead_somewhere
+
+clean: ## back to a fresh clone: no .venv, no caches, no builds
+	rm -rf $(VENV) .cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("convexhc needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + "; name another: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+# A stamp is older than pyproject.toml once that changes, so its packages are installed anew.
+$(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[plots,graphs]'
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[test,check,docs]'
+	@touch $@ $(VENV)/demo.stamp

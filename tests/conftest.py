@@ -1,0 +1,55 @@
+"""Settings and fixtures that every test shares."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def numba_cache_folder() -> Path:
+    """Folder for compiled kernels: one for each version of their source and each test worker.
+
+    Numba looks only at the file of a kernel, not at the kernels it calls, so an edit of a callee
+    would go unnoticed; and two workers that compile two signatures of one kernel at the same
+    moment can overwrite each other's code. Neither can happen in a folder of one's own.
+    """
+    sources = sorted((ROOT / "src" / "convexhc" / "kernels").glob("*.py"))
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources))
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    return ROOT / ".cache" / "numba" / digest.hexdigest()[:12] / worker
+
+
+# Both are read when numba and matplotlib are first imported, hence here and not in a fixture.
+os.environ["NUMBA_CACHE_DIR"] = str(numba_cache_folder())
+os.environ["MPLBACKEND"] = "Agg"
+
+# The default draws the same examples on every run, so that a red run can be repeated;
+# `pytest --hypothesis-profile=thorough` looks further and elsewhere each time.
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("thorough", deadline=None, max_examples=500)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of the real data sets, which are not part of the project."""
+    chosen = os.environ.get("CONVEXHC_DATA")
+    folder = Path(chosen) if chosen else ROOT.parent / "shared" / "data"
+    if folder.is_dir():
+        return folder
+    if chosen:
+        pytest.fail(f"CONVEXHC_DATA names {chosen}, which is not a folder.")
+    pytest.skip("no real data here: set CONVEXHC_DATA to the folder that holds it")
+
+
+@pytest.fixture(autouse=True)
+def _marked_data(request: pytest.FixtureRequest) -> None:
+    """Skip a test marked `data` where the folder is missing, even if it never asks for it."""
+    if request.node.get_closest_marker("data"):
+        request.getfixturevalue("data_dir")
