@@ -1,0 +1,357 @@
+"""Graphs whose groups are known: two generators with nested communities, two classic networks.
+
+The generated graphs come with the labels of every level, so that what a path recovers can be
+counted; the classic ones travel inside networkx, so that nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+# A wiring this unlikely to be connected is a mistake in the arguments, not bad luck.
+_MAX_DRAWS = 1000
+
+
+class FractalGraph(NamedTuple):
+    """Graph of communities inside communities, with both levels of labels.
+
+    Attributes
+    ----------
+    adjacency : scipy.sparse.csr_array of shape (n, n)
+        Symmetric 0/1 matrix (float64) with an empty diagonal.
+    fine : ndarray of shape (n,)
+        The super node (clique) of each node, 0 to ``n_meta * n_super - 1``.
+    coarse : ndarray of shape (n,)
+        The meta node of each node, 0 to ``n_meta - 1``.
+    """
+
+    adjacency: csr_array
+    fine: NDArray[np.intp]
+    coarse: NDArray[np.intp]
+
+
+class NestedBlocks(NamedTuple):
+    """Random graph of nested blocks, with the labels of every level, coarsest first.
+
+    Attributes
+    ----------
+    adjacency : scipy.sparse.csr_array of shape (n, n)
+        Symmetric 0/1 matrix (float64) with an empty diagonal.
+    labels : tuple of ndarray of shape (n,)
+        One array for each level of blocks; every level refines the one before it.
+    """
+
+    adjacency: csr_array
+    labels: tuple[NDArray[np.intp], ...]
+
+
+class NamedGraph(NamedTuple):
+    """Real network: its weights, the names of its nodes, their groups where known.
+
+    Attributes
+    ----------
+    adjacency : scipy.sparse.csr_array of shape (n, n)
+        Symmetric matrix of edge weights (float64) with an empty diagonal.
+    names : tuple of str
+        One name for each row of ``adjacency``.
+    labels : ndarray of shape (n,) or None
+        The group of each node, counted from 0; None where the data records none.
+    """
+
+    adjacency: csr_array
+    names: tuple[str, ...]
+    labels: NDArray[np.intp] | None
+
+
+def fractal_graph(
+    random_state: RandomState = 0,
+    *,
+    n_meta: int = 4,
+    n_super: int = 7,
+    clique: int = 7,
+    links_super: int = 1,
+    links_meta: int = 1,
+    p_super: float = 1.0,
+    p_meta: float = 0.5,
+) -> FractalGraph:
+    """Draw the three-level graph of the paper: meta nodes of super nodes of cliques.
+
+    Every super node is a complete graph on ``clique`` nodes. Which super nodes of one meta node
+    are linked, and which meta nodes, is an Erdos-Renyi draw (each pair kept with probability
+    ``p_super`` or ``p_meta``) repeated until it is connected, so the whole graph always is. A
+    linked pair is joined by ``links_super`` (``links_meta``) distinct edges, drawn uniformly
+    among all pairs of one node on either side. Time and memory grow with the number of edges.
+
+    Parameters
+    ----------
+    random_state : int, Generator, RandomState or None, default=0
+        Source of the draw; the same int gives the same graph. None draws a new one.
+    n_meta, n_super, clique : int
+        Meta nodes, super nodes in each of them, nodes in each super node.
+    links_super, links_meta : int
+        Edges between two linked super nodes, and between two linked meta nodes.
+    p_super, p_meta : float
+        Probability that two super nodes of one meta node, or two meta nodes, are linked. The
+        default ``p_super=1`` links all of them.
+
+    Returns
+    -------
+    FractalGraph
+        The adjacency, the fine labels and the coarse labels, nodes ordered by group.
+
+    Raises
+    ------
+    ValueError
+        If a count is not positive, a probability is outside [0, 1], more links are asked for
+        than there are pairs of nodes, or no connected draw is met.
+
+    Examples
+    --------
+    >>> from convexhc.datasets import fractal_graph
+    >>> adjacency, fine, coarse = fractal_graph(0)
+    >>> adjacency.shape, int(fine.max()) + 1, int(coarse.max()) + 1
+    ((196, 196), 28, 4)
+    """
+    counts = {"n_meta": n_meta, "n_super": n_super, "clique": clique}
+    counts |= {"links_super": links_super, "links_meta": links_meta}
+    for name, count in counts.items():
+        _check_count(name, count)
+    rng = _generator(random_state)
+    per_meta = n_super * clique
+
+    edges = []
+    for meta in range(n_meta):
+        first = meta * per_meta
+        for block in range(n_super):
+            edges.append(_pairs(clique) + first + block * clique)
+        for a, b in _connected_draw(rng, n_super, p_super, "p_super"):
+            link = _links(rng, clique, links_super, "links_super")
+            edges.append(link + first + np.array([a, b]) * clique)
+    for a, b in _connected_draw(rng, n_meta, p_meta, "p_meta"):
+        link = _links(rng, per_meta, links_meta, "links_meta")
+        edges.append(link + np.array([a, b]) * per_meta)
+
+    node = np.arange(n_meta * per_meta)
+    return FractalGraph(
+        _adjacency(np.concatenate(edges), node.size), node // clique, node // per_meta
+    )
+
+
+def nested_blocks(
+    sizes: Sequence[int], probabilities: Sequence[float], random_state: RandomState = 0
+) -> NestedBlocks:
+    """Draw a nested stochastic block model: blocks inside blocks, each level with its own density.
+
+    ``sizes[0]`` blocks each hold ``sizes[1]`` smaller blocks, and so on; the finest blocks hold
+    ``sizes[-1]`` nodes, so n is the product of the sizes. Two nodes whose smallest common block
+    lies at depth l are joined independently with probability ``probabilities[l]``: depth 0 is
+    the whole graph, the last depth a finest block. For each depth the number of edges is drawn
+    from its binomial law and the edges uniformly among the pairs, so nothing of size n x n is
+    held while the graph is sparse.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Children of a block at each depth, coarsest first.
+    probabilities : sequence of float
+        Edge probability at each depth, as many as ``sizes``; increasing for communities.
+    random_state : int, Generator, RandomState or None, default=0
+        Source of the draw; the same int gives the same graph. None draws a new one.
+
+    Returns
+    -------
+    NestedBlocks
+        The adjacency and ``len(sizes) - 1`` arrays of labels, nodes ordered by group. Nothing
+        forces the graph to be connected.
+
+    Raises
+    ------
+    ValueError
+        If the two sequences differ in length or are empty, a size is not positive, or a
+        probability is outside [0, 1].
+
+    Examples
+    --------
+    >>> from convexhc.datasets import nested_blocks
+    >>> adjacency, (coarse, fine) = nested_blocks((2, 3, 5), (0.01, 0.1, 0.9))
+    >>> adjacency.shape, len(set(coarse)), len(set(fine))
+    ((30, 30), 2, 6)
+    """
+    if len(sizes) != len(probabilities) or not len(sizes):
+        raise ValueError(
+            f"sizes and probabilities describe the same depths, but have {len(sizes)} and "
+            f"{len(probabilities)} entries; give one probability for each size."
+        )
+    for depth, (size, probability) in enumerate(zip(sizes, probabilities, strict=True)):
+        _check_count(f"sizes[{depth}]", size)
+        _check_probability(f"probabilities[{depth}]", probability)
+    rng = _generator(random_state)
+
+    n = int(np.prod(sizes, dtype=np.int64))
+    node = np.arange(n)
+    edges = []
+    labels = []
+    block = n
+    for size, probability in zip(sizes, probabilities, strict=True):
+        child = block // size
+        edges.append(_edges_at_depth(rng, n // block, size, child, probability))
+        labels.append(node // child)
+        block = child
+    return NestedBlocks(_adjacency(np.concatenate(edges), n), tuple(labels[:-1]))
+
+
+def karate() -> NamedGraph:
+    """Load Zachary's karate club: 34 members, and the two clubs they split into.
+
+    The weight of an edge is the number of contexts in which two members met (Zachary, 1977).
+
+    Returns
+    -------
+    NamedGraph
+        Weights, member numbers as names, and the club each member joined (0 or 1).
+
+    Raises
+    ------
+    ImportError
+        If networkx, which carries the data, is not installed.
+
+    Examples
+    --------
+    >>> from convexhc.datasets import karate
+    >>> club = karate()
+    >>> club.adjacency.shape, club.labels.tolist().count(1)
+    ((34, 34), 17)
+    """
+    network = _networkx().karate_club_graph()
+    clubs = [club for _, club in network.nodes(data="club")]
+    _, labels = np.unique(clubs, return_inverse=True)
+    return _named_graph(network, labels.astype(np.intp))
+
+
+def les_miserables() -> NamedGraph:
+    """Load the 77 characters of Les Miserables, joined by the scenes they share.
+
+    The weight of an edge is the number of chapters in which two characters appear together
+    (Knuth, 1993). No groups are recorded.
+
+    Returns
+    -------
+    NamedGraph
+        Weights and the characters' names; ``labels`` is None.
+
+    Raises
+    ------
+    ImportError
+        If networkx, which carries the data, is not installed.
+
+    Examples
+    --------
+    >>> from convexhc.datasets import les_miserables
+    >>> novel = les_miserables()
+    >>> novel.adjacency.shape, "Valjean" in novel.names
+    ((77, 77), True)
+    """
+    return _named_graph(_networkx().les_miserables_graph(), None)
+
+
+def _generator(random_state: RandomState) -> np.random.Generator:
+    """Return a Generator; a RandomState seeds one by a draw of its own, so it moves on."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint64))
+    return np.random.default_rng(random_state)
+
+
+def _check_count(name: str, value: int) -> None:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} is a count and must be an integer of at least 1, got {value!r}.")
+
+
+def _check_probability(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} is a probability and must lie in [0, 1], got {value!r}.")
+
+
+def _pairs(n: int) -> NDArray[np.intp]:
+    """All pairs i < j of n things, one in each row."""
+    return np.stack(np.triu_indices(n, 1), axis=1)
+
+
+def _connected_draw(
+    rng: np.random.Generator, n: int, probability: float, name: str
+) -> NDArray[np.intp]:
+    """Pairs of an Erdos-Renyi graph on n nodes, drawn until the graph is connected."""
+    _check_probability(name, probability)
+    pairs = _pairs(n)
+    for _ in range(_MAX_DRAWS):
+        kept = pairs[rng.random(len(pairs)) < probability]
+        if connected_components(_adjacency(kept, n), directed=False)[0] == 1:
+            return kept
+    raise ValueError(
+        f"{name} = {probability!r} gave no connected graph on {n} nodes in {_MAX_DRAWS} draws; "
+        "raise it."
+    )
+
+
+def _links(rng: np.random.Generator, size: int, count: int, name: str) -> NDArray[np.intp]:
+    """Distinct pairs (node of one side, node of the other), sides of ``size`` nodes."""
+    if count > size**2:
+        raise ValueError(
+            f"{name} = {count} distinct edges were asked for between two groups of {size} nodes, "
+            f"which have only {size**2} pairs; lower it."
+        )
+    drawn = rng.choice(size**2, size=count, replace=False)
+    return np.stack(np.divmod(drawn, size), axis=1)
+
+
+def _edges_at_depth(
+    rng: np.random.Generator, n_blocks: int, n_children: int, child: int, probability: float
+) -> NDArray[np.intp]:
+    """Edges between different children of one block, for ``n_blocks`` blocks alike.
+
+    A pair of nodes has four coordinates: the block, the two children, and the place inside
+    either child. They are drawn as one number and taken apart.
+    """
+    siblings = _pairs(n_children)
+    shape = (n_blocks, len(siblings), child, child)
+    n_pairs = int(np.prod(shape, dtype=np.int64))
+    count = rng.binomial(n_pairs, probability)
+    if not count:
+        return np.empty((0, 2), dtype=np.intp)
+    drawn = rng.choice(n_pairs, size=count, replace=False)
+    block, sibling, *place = np.unravel_index(drawn, shape)
+    first = (block[:, None] * n_children + siblings[sibling]) * child
+    return first + np.stack(place, axis=1)
+
+
+def _adjacency(edges: NDArray[np.intp], n: int) -> csr_array:
+    """Symmetric 0/1 matrix of distinct edges, each given once."""
+    # 32-bit indices, as scipy itself gives small matrices: some packages take no others.
+    row, column = np.concatenate([edges, edges[:, ::-1]]).astype(np.int32).T
+    return coo_array((np.ones(row.size), (row, column)), shape=(n, n)).tocsr()
+
+
+def _networkx() -> ModuleType:
+    try:
+        import networkx
+    except ImportError as error:
+        raise ImportError(
+            "This data set travels inside networkx, which is not installed; "
+            "install it with: pip install 'convexhc[graphs]'"
+        ) from error
+    return networkx
+
+
+def _named_graph(network: Any, labels: NDArray[np.intp] | None) -> NamedGraph:
+    adjacency = _networkx().to_scipy_sparse_array(network, dtype=np.float64, format="csr")
+    return NamedGraph(adjacency, tuple(str(name) for name in network), labels)
