@@ -1,0 +1,341 @@
+"""The weighted undirected graph, and the single border check on what may become one.
+
+A :class:`Graph` stands both for edge weights and for a symmetric similarity matrix ``K``:
+its edges are the off-diagonal entries, its ``diagonal`` the self-similarities. Everything
+past this file may rely on finite, symmetric, sorted and unique entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from convexhc.border import (
+    Symmetrize,
+    check_structure,
+    check_symmetrize,
+    check_values,
+    checked_names,
+    checked_size,
+    is_plainly_symmetric,
+    mirrored_where_alone,
+    node_indices,
+    real_array,
+    square_matrix,
+    symmetric_part,
+)
+
+__all__ = ["Graph", "Symmetrize"]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Weighted undirected graph on nodes ``0 .. n - 1``, immutable.
+
+    The symmetric matrix it stands for has ``weight[e]`` at ``(tail[e], head[e])`` and at the
+    mirrored place, ``diagonal[i]`` at ``(i, i)`` and zero elsewhere. Build it with
+    :meth:`from_matrix` or :meth:`from_edges`, which check and sort; the plain constructor
+    only verifies.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes, at least one.
+    tail, head : (E,) int64 arrays
+        End points of the edges, ``tail < head``, in lexicographic order, each pair once.
+    weight : (E,) float64 array
+        Weights of the edges: finite, not zero, positive unless built with ``signed=True``.
+    diagonal : (n,) float64 array
+        Self-similarities, or self-loops; zero where there is none.
+    names : tuple of n distinct hashable values
+        Names of the nodes; by default ``0 .. n - 1``.
+
+    Notes
+    -----
+    The arrays are read-only. Memory is proportional to ``n + E``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> triangle = Graph.from_matrix(np.ones((3, 3)) - np.eye(3), names=["a", "b", "c"])
+    >>> triangle
+    Graph(n=3, n_edges=3)
+    >>> triangle.tail, triangle.head
+    (array([0, 0, 1]), array([1, 2, 2]))
+    """
+
+    n: int
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    diagonal: NDArray[np.float64]
+    names: tuple[Hashable, ...]
+
+    def __post_init__(self) -> None:
+        """Verify the promises of the class and freeze the arrays."""
+        object.__setattr__(self, "n", checked_size(self.n))
+        for field, dtype in _DTYPES.items():
+            # A copy, so that neither the caller's array is frozen nor ours altered through it.
+            array = np.array(getattr(self, field), dtype=dtype, order="C")
+            array.setflags(write=False)
+            object.__setattr__(self, field, array)
+        object.__setattr__(self, "names", checked_names(self.names, self.n))
+        check_structure(self)
+
+    def __repr__(self) -> str:
+        """Say the size; the arrays are one attribute away."""
+        return f"Graph(n={self.n}, n_edges={self.n_edges})"
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: ArrayLike | sparse.sparray | sparse.spmatrix,
+        *,
+        names: Iterable[Hashable] | None = None,
+        signed: bool = False,
+        symmetrize: Symmetrize | None = None,
+    ) -> Graph:
+        """Build a graph from a square symmetric matrix, dense or sparse.
+
+        Parameters
+        ----------
+        matrix : (n, n) array, scipy sparse matrix or scipy sparse array
+            Any real dtype and any sparse format; entries of a sparse matrix stored twice are
+            summed, as scipy reads them, and stored zeros are dropped.
+        names : iterable of n distinct hashable values, optional
+            Names of the nodes; by default ``0 .. n - 1``.
+        signed : bool
+            Let negative entries pass.
+        symmetrize : {"mean", "max", "min"}, optional
+            How to combine ``(i, j)`` and ``(j, i)`` when they differ. By default a difference
+            above ``1e-10`` of the largest entry (a few roundings, for float32) is refused, and
+            a smaller one averaged.
+
+        Returns
+        -------
+        Graph
+            The graph; O(n + entries) memory when ``matrix`` is sparse, which is never densified.
+
+        Raises
+        ------
+        ValueError
+            Empty, not square, NaN, infinite, negative or asymmetric entries, wrong names.
+        TypeError
+            Entries that are not real numbers.
+
+        Examples
+        --------
+        >>> Graph.from_matrix([[1.0, 0.5], [0.5, 1.0]]).diagonal
+        array([1., 1.])
+        """
+        check_symmetrize(symmetrize)
+        square, tolerance = square_matrix(matrix)
+        labels = checked_names(names, checked_size(square.shape[0]))
+        if is_plainly_symmetric(square, signed=signed):
+            tail, head = np.nonzero(np.triu(square, 1))
+            return cls(len(labels), tail, head, square[tail, head], square.diagonal(), labels)
+        entries = sparse.csr_array(square)
+        entries.sum_duplicates()
+        listed = entries.tocoo()
+        check_values(listed.data, listed.row, listed.col, labels, signed=signed)
+        symmetric = symmetric_part(entries, symmetrize, tolerance, labels)
+        upper = sparse.csr_array(sparse.triu(symmetric, 1, format="csr"))
+        upper.eliminate_zeros()
+        upper.sort_indices()
+        tail, head = (axis.astype(np.int64) for axis in upper.tocoo().coords)
+        return cls(len(labels), tail, head, upper.data, symmetric.diagonal(), labels)
+
+    @classmethod
+    def from_edges(
+        cls,
+        n: int,
+        tail: ArrayLike,
+        head: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        names: Iterable[Hashable] | None = None,
+        signed: bool = False,
+        duplicates: Literal["sum", "mirror"] = "sum",
+        symmetrize: Symmetrize | None = None,
+    ) -> Graph:
+        """Build a graph from a list of edges in any order and orientation.
+
+        An edge from a node to itself goes to the diagonal; an edge of weight zero is dropped.
+
+        Parameters
+        ----------
+        n : int
+            Number of nodes; nodes that no edge touches are isolated.
+        tail, head : (E,) int arrays
+            End points, between ``0`` and ``n - 1``.
+        weight : (E,) array, optional
+            Weights; by default all one.
+        names : iterable of n distinct hashable values, optional
+            Names of the nodes; by default ``0 .. n - 1``.
+        signed : bool
+            Let negative weights pass.
+        duplicates : {"sum", "mirror"}
+            A pair listed several times: ``"sum"`` adds all its weights whatever their
+            orientation (the parallel edges of a multigraph); ``"mirror"`` adds those of one
+            orientation, and takes the two orientations as two statements of the same edge,
+            which must agree (a symmetric list). A pair in one orientation is one edge.
+        symmetrize : {"mean", "max", "min"}, optional
+            Read the list as directed instead, and combine as :meth:`from_matrix` does; the
+            missing orientation of a pair then counts as zero.
+
+        Returns
+        -------
+        Graph
+            The graph; O(E log E) time.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`from_matrix`, or arrays of different lengths, or a node out of range.
+        TypeError
+            Weights that are not real numbers, or nodes that are not integers.
+
+        Examples
+        --------
+        >>> Graph.from_edges(3, [1, 2], [0, 1], [0.5, 2.0]).weight
+        array([0.5, 2. ])
+        """
+        check_symmetrize(symmetrize)
+        if duplicates not in ("sum", "mirror"):
+            raise ValueError(f"duplicates must be 'sum' or 'mirror', got {duplicates!r}")
+        n = checked_size(n)
+        rows, columns = node_indices(tail, n, "tail"), node_indices(head, n, "head")
+        values = np.ones(len(rows)) if weight is None else real_array(weight, "weight")
+        values = values.astype(np.float64)
+        if values.shape != rows.shape or columns.shape != rows.shape:
+            raise ValueError(
+                "tail, head and weight must be one-dimensional arrays of one length, got shapes "
+                f"{rows.shape}, {columns.shape} and {values.shape}"
+            )
+        labels = checked_names(names, n)
+        # Checked before duplicates are added up, so that the pair named is one of the list.
+        check_values(values, rows, columns, labels, signed=signed)
+        if symmetrize is None:
+            if duplicates == "sum":
+                rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
+            rows, columns, values = mirrored_where_alone(n, rows, columns, values)
+        entries = sparse.coo_array((values, (rows, columns)), shape=(n, n))
+        return cls.from_matrix(entries, names=labels, signed=signed, symmetrize=symmetrize)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges, self-loops not counted."""
+        return len(self.weight)
+
+    def matrix(self) -> sparse.csr_array:
+        """Return the symmetric matrix, diagonal included, with no stored zeros.
+
+        Returns
+        -------
+        (n, n) csr_array
+            A new matrix, with sorted indices.
+        """
+        loops = np.flatnonzero(self.diagonal)
+        rows = np.concatenate([self.tail, self.head, loops])
+        columns = np.concatenate([self.head, self.tail, loops])
+        values = np.concatenate([self.weight, self.weight, self.diagonal[loops]])
+        result = sparse.coo_array((values, (rows, columns)), shape=(self.n, self.n)).tocsr()
+        result.sort_indices()
+        return result
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the symmetric matrix, diagonal included, as a dense (n, n) array."""
+        result = np.zeros((self.n, self.n))
+        result[self.tail, self.head] = self.weight
+        result[self.head, self.tail] = self.weight
+        np.fill_diagonal(result, self.diagonal)
+        return result
+
+    def components(self) -> tuple[int, NDArray[np.int64]]:
+        """Return the number of connected components, and the component of each node.
+
+        Returns
+        -------
+        count : int
+            Number of components; an isolated node is one.
+        labels : (n,) int64 array
+            Components numbered from zero in the order in which nodes first meet them.
+
+        Examples
+        --------
+        >>> Graph.from_edges(4, [1], [3]).components()
+        (3, array([0, 1, 2, 1]))
+        """
+        pattern = sparse.coo_array(
+            (np.ones(self.n_edges), (self.tail, self.head)), shape=(self.n, self.n)
+        )
+        count, found = csgraph.connected_components(pattern, directed=False)
+        _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+        rank = np.empty(count, dtype=np.int64)
+        rank[np.argsort(first)] = np.arange(count)
+        return int(count), rank[inverse]
+
+    def without_diagonal(self) -> Graph:
+        """Return the same edges with a zero diagonal."""
+        return self.with_diagonal(np.zeros(self.n))
+
+    def with_diagonal(self, diagonal: ArrayLike) -> Graph:
+        """Return the same edges with another diagonal, one value or ``n`` of them."""
+        return replace(self, diagonal=np.broadcast_to(np.asarray(diagonal), (self.n,)))
+
+    def subgraph(self, nodes: ArrayLike) -> Graph:
+        """Return the graph on some nodes, renumbered in the order given.
+
+        Parameters
+        ----------
+        nodes : (m,) int array
+            Distinct nodes to keep, at least one.
+
+        Returns
+        -------
+        Graph
+            The edges with both ends in ``nodes``, names and diagonal kept; O(n + E log E).
+
+        Examples
+        --------
+        >>> path = Graph.from_edges(3, [0, 1], [1, 2], [5.0, 7.0])
+        >>> path.subgraph([2, 1]).weight
+        array([7.])
+        """
+        kept = node_indices(nodes, self.n, "nodes")
+        place = np.full(self.n, -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        if np.count_nonzero(place >= 0) != len(kept):
+            raise ValueError("nodes lists a node more than once: give each node once")
+        inside = (place[self.tail] >= 0) & (place[self.head] >= 0)
+        one, other = place[self.tail[inside]], place[self.head[inside]]
+        tail, head = np.minimum(one, other), np.maximum(one, other)
+        order = np.lexsort((head, tail))
+        return Graph(
+            len(kept),
+            tail[order],
+            head[order],
+            self.weight[inside][order],
+            self.diagonal[kept],
+            tuple(self.names[i] for i in kept),
+        )
+
+    def permuted(self, order: ArrayLike) -> Graph:
+        """Return the graph whose node ``k`` is node ``order[k]`` of this one."""
+        if np.size(order) != self.n:
+            raise ValueError(f"order must list all {self.n} nodes once, got {np.size(order)}")
+        return self.subgraph(order)
+
+
+_DTYPES: dict[str, type[np.generic]] = {
+    "tail": np.int64,
+    "head": np.int64,
+    "weight": np.float64,
+    "diagonal": np.float64,
+}

@@ -1,0 +1,1 @@
+"""Compiled kernels: arrays in, arrays out. The only room that uses numba."""

@@ -1,0 +1,1 @@
+"""Solvers: a method is ``init`` and ``step``; `loop.run` drives them all."""

@@ -1,0 +1,88 @@
+"""Condat-Vu primal-dual method with an adaptive balance between the two steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels.edges import Scratch
+from convexhc.problem import Problem
+from convexhc.solvers.loop import Candidate, Solution
+from convexhc.solvers.start import fused_labels, fusion_of, starting_point
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class PrimalDualState:
+    """Centroids, edge dual, multipliers of the last projection, and the balance of the steps."""
+
+    C: Array
+    Y: Array
+    scratch: Scratch
+    weight: float
+    bounds: tuple[float, float]
+    warm: tuple[Array, Array] | None = None
+    n_iter: int = 0
+    moved_primal: float = 0.0
+    moved_dual: float = 0.0
+
+
+@dataclass(frozen=True)
+class PrimalDual:
+    """No factorisation, no inner loop: O(N (nnz(K) + E)) and one projection an iteration.
+
+    C+ = Proj(C - tau (grad f(C) + D'Y)),  Y+ = P(Y + sigma D (2 C+ - C)),
+    with 1/tau = L/2 + sigma |D|^2. The ratio of the steps follows the distances that C and Y
+    travel, since the best one depends on lam.
+    """
+
+    name: str = "primal_dual"
+
+    def init(self, problem: Problem, start: Solution | None) -> PrimalDualState:
+        """Start from the identity (or the data), or from an earlier solution."""
+        C, Y, scratch = starting_point(problem, start)
+        weight = max(problem.lam, 1e-3 * problem.fidelity.lipschitz)
+        return PrimalDualState(C, Y, scratch, weight, (weight / 20.0, weight * 20.0))
+
+    def step(self, problem: Problem, state: PrimalDualState) -> None:
+        """One primal and one dual step."""
+        penalty = fusion_of(problem)
+        norm = max(penalty.differences.norm_squared, 1e-12) ** 0.5
+        sigma = state.weight / norm
+        tau = 1.0 / (0.5 * problem.fidelity.lipschitz + state.weight * norm)
+        _, gradient = problem.fidelity.evaluate(state.C)
+        gradient += state.scratch.total
+        gradient *= -tau
+        gradient += state.C
+        C, state.warm = problem.constraint.project(gradient, state.warm)
+        moved = C - state.C
+        state.moved_primal += float(np.vdot(moved, moved)) / tau
+        moved += C
+        state.moved_dual += (
+            edge_kernels.ascend(moved, state.Y, sigma, penalty.edges, state.scratch) / sigma
+        )
+        state.C = C
+        state.n_iter += 1
+        if state.n_iter % 20 == 0:
+            _rebalance(state)
+
+    def candidate(self, problem: Problem, state: PrimalDualState) -> Candidate:
+        """The iterate itself is feasible."""
+        return Candidate(state.C, state.Y, fused_labels(problem, state.scratch.fused))
+
+
+def _rebalance(state: PrimalDualState) -> None:
+    """Move the weight towards equal distances travelled, ever more gently so that it settles.
+
+    Bounded: once the dual has reached its balls it travels no more, whatever the weight.
+    """
+    if state.moved_primal > 0.0 and state.moved_dual > 0.0:
+        ratio = state.moved_dual / state.moved_primal
+        damping = 0.5 / (1.0 + state.n_iter / 200.0)
+        low, high = state.bounds
+        state.weight = min(max(state.weight * ratio**damping, low), high)
+    state.moved_primal = state.moved_dual = 0.0

@@ -1,0 +1,161 @@
+"""`convexhc.solve`: one graph, one strength of the penalty, one certified answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from convexhc.graph import Graph
+from convexhc.io import as_graph
+from convexhc.problem import Problem, graph_problem
+from convexhc.similarity import require_psd, sparsify
+from convexhc.solvers.admm import ADMM
+from convexhc.solvers.dual_fista import DualAscent, DualFISTA
+from convexhc.solvers.loop import Method, OnCheck, Solution, run
+from convexhc.solvers.memory import check_memory
+from convexhc.solvers.primal_dual import PrimalDual
+from convexhc.terms.constraint import Constraint, DoublyStochastic, RowSimplex
+from convexhc.terms.fidelity import Proximity
+
+MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
+ConstraintName = Literal["doubly_stochastic", "simplex"]
+
+CONSTRAINTS: dict[str, type[Constraint]] = {
+    "doubly_stochastic": DoublyStochastic,
+    "simplex": RowSimplex,
+}
+
+
+def solve(
+    K: Any,
+    lam: float,
+    *,
+    weights: Any = None,
+    l1_ratio: float = 0.05,
+    method: MethodName = "auto",
+    tol: float = 1e-4,
+    max_iter: int = 20_000,
+    start: Solution | None = None,
+    constraint: ConstraintName = "doubly_stochastic",
+    on_check: OnCheck | None = None,
+) -> Solution:
+    """Cluster a graph or similarity matrix at one strength of the penalty.
+
+    Minimises Tr[pi'K pi - 2 K pi] + lam sum_ij W_ij (alpha |pi_i - pi_j|_2 + l1_ratio
+    |pi_i - pi_j|_1), alpha = 1 - l1_ratio, over doubly stochastic pi (eq. 4 of Donnat & Holmes):
+    column pi_i is the centroid of node i, and nodes whose centroids coincide form a cluster.
+
+    Parameters
+    ----------
+    K : graph or (n, n) similarity
+        Anything `convexhc.as_graph` reads: array, sparse matrix, DataFrame, networkx or igraph
+        graph, edges, file name. Symmetric and positive semidefinite.
+    lam : float
+        Strength of the fusion penalty, zero or more.
+    weights : graph, int or None
+        Edge weights W of the penalty: a graph on the same nodes, or the number of strongest
+        neighbours of K to keep; the off-diagonal entries of K by default.
+    l1_ratio : float
+        Share of the l1 norm in the penalty, between 0 and 1.
+    method : {"auto", "dual_fista", "admm", "primal_dual"}
+        Solver; all reach the same answer.
+    tol : float
+        Relative duality gap at which to stop.
+    max_iter : int
+        Iteration budget.
+    start : Solution, optional
+        Warm start from another lam of the same graph; not altered.
+    constraint : {"doubly_stochastic", "simplex"}
+        Both sums of pi fixed to one, or only those of its columns.
+    on_check : callable, optional
+        Called as ``on_check(n_iter, certificate)`` at every check; a true answer stops.
+
+    Returns
+    -------
+    Solution
+        With ``labels``, ``pi``, ``objective``, ``relative_gap`` and ``status``. Memory is
+        O(n^2 + n edges); an estimate is checked before anything is allocated.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Input that is not a finite, symmetric, positive semidefinite similarity, or an option out
+        of its range.
+    MemoryError
+        The problem will not fit; the message says how much it needs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import convexhc
+    >>> K = np.kron(np.eye(2), np.ones((3, 3))) + np.eye(6)
+    >>> convexhc.solve(K, lam=1.0).labels
+    array([0, 0, 0, 1, 1, 1])
+    """
+    graph = as_graph(K, signed=weights is not None)
+    require_psd(graph)
+    problem = graph_problem(
+        graph,
+        checked_number("lam", lam),
+        weights=edge_weights(graph, weights),
+        l1_ratio=checked_number("l1_ratio", l1_ratio, upper=1.0),
+        constraint=named("constraint", constraint, CONSTRAINTS)(),
+    )
+    chosen = choose_method(problem, method)
+    check_memory(problem, chosen.name)
+    solution = run(
+        problem,
+        chosen,
+        start=start,
+        tol=checked_number("tol", tol),
+        max_iter=int(checked_number("max_iter", max_iter)),
+        on_check=on_check,
+    )
+    return replace(solution, names=graph.names)
+
+
+def choose_method(problem: Problem, name: str = "auto") -> Method[Any]:
+    """The solver of that name; "auto" picks by size, on the figures of `make bench`."""
+    first_order = DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA()
+    methods: dict[str, Method[Any]] = {
+        "admm": ADMM(),
+        "primal_dual": PrimalDual(),
+        "dual_fista": first_order,
+    }
+    if name != "auto":
+        return named("method", name, methods)
+    return methods["admm"] if problem.shape[0] <= 500 else methods["primal_dual"]
+
+
+def edge_weights(kernel: Graph, weights: Any) -> Graph:
+    """Edge weights of the penalty as a graph on the nodes of the kernel."""
+    if weights is None:
+        return kernel
+    if isinstance(weights, int | np.integer) and not isinstance(weights, bool):
+        return sparsify(kernel, int(weights))
+    graph = as_graph(weights)
+    if graph.n != kernel.n:
+        raise ValueError(
+            f"weights has {graph.n} nodes and K has {kernel.n}: give weights on the same nodes."
+        )
+    return graph
+
+
+def checked_number(name: str, value: float, *, upper: float = np.inf) -> float:
+    """A finite number between zero and ``upper``, or an error that names it."""
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, received {value!r}.")
+    if not (0.0 <= float(value) <= upper) or not np.isfinite(value):
+        limit = f"between 0 and {upper:g}" if np.isfinite(upper) else "finite and not negative"
+        raise ValueError(f"{name} must be {limit}, received {value!r}.")
+    return float(value)
+
+
+def named(option: str, value: Any, choices: dict[str, Any]) -> Any:
+    """The choice of that name, or an error that lists them."""
+    if value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{option} must be one of {known}, received {value!r}.")
+    return choices[value]

@@ -1,0 +1,65 @@
+"""Where solvers start, and how their fused edges become clusters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels.edges import Scratch
+from convexhc.problem import Labels, Problem, components
+from convexhc.solvers.loop import Solution
+from convexhc.terms.fidelity import Kernel
+from convexhc.terms.penalty import Fusion
+
+Array = NDArray[np.float64]
+
+
+def fusion_of(problem: Problem) -> Fusion:
+    """The fusion penalty of a problem; other penalties have solvers of their own."""
+    if not isinstance(problem.penalty, Fusion):
+        raise TypeError(
+            f"this method needs a fusion penalty, the problem has {type(problem.penalty).__name__}: "
+            "use the projected gradient method."
+        )
+    return problem.penalty
+
+
+class Start(NamedTuple):
+    """Feasible centroids, feasible dual, and the scratch space of the edge passes."""
+
+    C: Array
+    Y: Array
+    scratch: Scratch
+
+
+def starting_point(problem: Problem, start: Solution | None) -> Start:
+    """Centroids, dual and fused edges of ``start``, or of the solution at lam = 0.
+
+    ``scratch.total`` holds D'Y. Everything is new: ``start`` is not altered.
+    """
+    penalty = fusion_of(problem)
+    n, m = problem.shape
+    if start is None:
+        data = np.eye(n) if isinstance(problem.fidelity, Kernel) else problem.fidelity.target
+        C, Y = problem.constraint.project(data).C.copy(), np.zeros((penalty.n_edges, m))
+        return Start(C, Y, edge_kernels.scratch(penalty.edges, n, m))
+    if start.centroids.shape != (n, m) or start.dual.shape != (penalty.n_edges, m):
+        raise ValueError(
+            f"start has centroids of shape {start.centroids.shape} and a dual of shape "
+            f"{start.dual.shape}, the problem needs {(n, m)} and {(penalty.n_edges, m)}: "
+            "start from a solution of the same graph."
+        )
+    C, Y = start.centroids.copy(), penalty.feasible_dual(start.dual)
+    scratch, edges = edge_kernels.scratch(penalty.edges, n, m), penalty.edges
+    scratch.total[:] = penalty.pull(Y)
+    scratch.fused[:] = start.labels[edges.tail] == start.labels[edges.head]
+    return Start(C, Y, scratch)
+
+
+def fused_labels(problem: Problem, fused: NDArray[np.bool_]) -> Labels:
+    """Clusters: connected components of the edges whose prox is exactly zero."""
+    edges = fusion_of(problem).edges
+    return components(problem.shape[0], edges.tail[fused], edges.head[fused])

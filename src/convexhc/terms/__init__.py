@@ -1,0 +1,1 @@
+"""The three nouns every model is built from: fidelity, penalty, constraint."""

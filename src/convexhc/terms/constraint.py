@@ -1,0 +1,172 @@
+"""Where the centroids may be: doubly stochastic matrices, rows on the simplex, anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from convexhc.kernels import assignment, birkhoff, simplex
+
+Array = NDArray[np.float64]
+
+# Up to this size the exact assignment is cheap next to an iteration of any solver.
+_EXACT_ASSIGNMENT_NODES = 300
+
+
+class Projected(NamedTuple):
+    """A projection and the multipliers that warm-start the next one."""
+
+    C: Array
+    warm: tuple[Array, Array] | None
+
+
+class Constraint(Protocol):
+    """A convex set of centroid matrices."""
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether entries are kept at zero or above."""
+
+    @property
+    def row_sums(self) -> bool:
+        """Whether every row sums to one."""
+
+    @property
+    def column_sums(self) -> bool:
+        """Whether every column sums to one."""
+
+    def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
+        """The nearest point of the set."""
+
+    def minimum(self, G: Array, C: Array) -> float:
+        """A lower bound of min <G, Q> over the set, tight when C is a minimiser."""
+
+    def residual(self, C: Array) -> float:
+        """How far C is from satisfying the constraint."""
+
+
+@dataclass(frozen=True)
+class DoublyStochastic:
+    """Non-negative matrices whose rows and columns sum to one.
+
+    Parameters
+    ----------
+    tol : float
+        Bound on the error of row and column sums after a projection.
+    """
+
+    tol: float = 1e-10
+    nonnegative: bool = True
+    row_sums: bool = True
+    column_sums: bool = True
+
+    def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
+        """Semismooth Newton on the multipliers; a few steps when warm. O(N^2) a step."""
+        u, v = warm if warm is not None else (None, None)
+        done = birkhoff.project(X, u=u, v=v, tol=self.tol, check=False)
+        return Projected(done.C, (done.u, done.v))
+
+    def minimum(self, G: Array, C: Array) -> float:
+        """Least cost of an assignment: exact for small G, from dual potentials otherwise.
+
+        At a minimiser C, the multipliers of the projection of C - G are optimal potentials, so the
+        bound they give in O(N^2) is tight there; the exact one takes over where it is not.
+        """
+        if G.shape[0] <= _EXACT_ASSIGNMENT_NODES:
+            return float(assignment.exact_bound(G))
+        step = 1.0 / max(float(np.abs(G).max()), 1e-300)
+        done = birkhoff.project(C - step * G, tol=self.tol, check=False)
+        bound, _, _ = assignment.lower_bound(G, -done.u / step, -done.v / step)
+        return float(bound)
+
+    def residual(self, C: Array) -> float:
+        """Largest error of a row or column sum, or largest negative entry."""
+        rows, columns = C.sum(axis=1) - 1.0, C.sum(axis=0) - 1.0
+        return float(max(np.abs(rows).max(), np.abs(columns).max(), -C.min(initial=0.0)))
+
+
+@dataclass(frozen=True)
+class RowSimplex:
+    """Rows on the probability simplex; columns free. The authors' code offers this variant."""
+
+    nonnegative: bool = True
+    row_sums: bool = True
+    column_sums: bool = False
+
+    def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
+        """Every row on its own. O(N^2)."""
+        return Projected(simplex.project_rows(X)[0], None)
+
+    def minimum(self, G: Array, C: Array) -> float:
+        """The smallest entry of every row. Exact, O(N^2)."""
+        return float(G.min(axis=1).sum())
+
+    def residual(self, C: Array) -> float:
+        """Largest error of a row sum, or largest negative entry."""
+        return float(max(np.abs(C.sum(axis=1) - 1.0).max(), -C.min(initial=0.0)))
+
+
+@dataclass(frozen=True)
+class Free:
+    """No constraint: the centroids of classical convex clustering (eq. 1)."""
+
+    nonnegative: bool = False
+    row_sums: bool = False
+    column_sums: bool = False
+
+    def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
+        """Everything is allowed."""
+        return Projected(X, None)
+
+    def minimum(self, G: Array, C: Array) -> float:
+        """Unbounded below unless G vanishes."""
+        return 0.0 if not G.any() else -np.inf
+
+    def residual(self, C: Array) -> float:
+        """Nothing to violate."""
+        return 0.0
+
+
+def project_doubly_stochastic(X: ArrayLike, *, tol: float = 1e-10) -> Array:
+    """Project a square matrix on the doubly stochastic matrices, exactly.
+
+    argmin |P - X|_F over P >= 0, P 1 = 1, 1'P = 1'. The solution is max(X + u 1' + 1 v', 0), and
+    the multipliers (u, v) come from a semismooth Newton method on their concave dual.
+
+    Parameters
+    ----------
+    X : (n, n) array_like
+        Any finite matrix.
+    tol : float
+        Bound on the error of every row and column sum.
+
+    Returns
+    -------
+    ndarray
+        The projection, float32 if X is float32, float64 otherwise. O(n^2) memory.
+
+    Raises
+    ------
+    ValueError
+        X is not square, is empty, or holds NaN or infinite entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import convexhc
+    >>> convexhc.project_doubly_stochastic([[2.0, 0.0], [0.0, 0.0]])
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    X = np.asarray(X)
+    if X.dtype != np.float32:
+        X = X.astype(np.float64, copy=False)
+    if X.ndim != 2 or X.shape[0] != X.shape[1] or X.size == 0:
+        raise ValueError(
+            f"X must be a square matrix with at least one row, received shape {X.shape}: "
+            "pass an n x n array."
+        )
+    return birkhoff.project(X, tol=tol).C
