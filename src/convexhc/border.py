@@ -29,15 +29,20 @@ def checked_size(n: Any) -> int:
     return int(n)
 
 
+def listed_names(names: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """Return the names in the order given, as plain Python values."""
+    if isinstance(names, str | set | frozenset):
+        raise TypeError(f"names must be a sequence with one name per node, got {names!r}")
+    # tolist turns numpy scalars into the plain Python values that users look nodes up by.
+    tolist = getattr(names, "tolist", None)
+    return tuple(names if tolist is None else tolist())
+
+
 def checked_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...]:
     """Return one distinct hashable name per node."""
     if names is None:
         return tuple(range(n))
-    if isinstance(names, str):
-        raise TypeError(f"names must be a sequence with one name per node, got the text {names!r}")
-    # tolist turns numpy scalars into the plain Python values that users look nodes up by.
-    tolist = getattr(names, "tolist", None)
-    result: tuple[Hashable, ...] = tuple(names if tolist is None else tolist())
+    result = listed_names(names)
     if len(result) != n:
         raise ValueError(f"names must have one name per node: got {len(result)} for {n} nodes")
     seen: set[Hashable] = set()

@@ -11,7 +11,8 @@ from scipy.sparse import coo_array, csgraph, csr_array
 
 from convexhc.graph import Graph
 from convexhc.terms.constraint import Constraint, DoublyStochastic, Free
-from convexhc.terms.fidelity import Fidelity, Kernel, Proximity
+from convexhc.terms.fidelity import Fidelity, Kernel, KernelMatrix, Proximity
+from convexhc.terms.laplacian import laplacian
 from convexhc.terms.penalty import Differences, Fusion, Penalty, SquaredFusion
 
 Array = NDArray[np.float64]
@@ -111,13 +112,16 @@ def fuse(C: Array, labels: Labels) -> Array:
     The mean over clusters is itself a doubly stochastic map, so a feasible C stays feasible, and
     fused rows are equal to the last bit. O(N m).
     """
-    n = labels.size
-    count = int(labels.max()) + 1
-    if count == n:
+    if int(labels.max()) + 1 == labels.size:
         return C
+    return np.ascontiguousarray(cluster_means(C, labels)[labels])
+
+
+def cluster_means(C: Array, labels: Labels) -> Array:
+    """Mean row of every cluster. O(N m)."""
+    n, count = labels.size, int(labels.max()) + 1
     groups = csr_array((np.ones(n), (labels, np.arange(n))), shape=(count, n))
-    means = np.asarray(groups @ C) / np.bincount(labels)[:, None]
-    return np.ascontiguousarray(means[labels])
+    return np.asarray(groups @ C) / np.bincount(labels)[:, None]
 
 
 def graph_problem(
@@ -128,9 +132,10 @@ def graph_problem(
     l1_ratio: float = 0.05,
     constraint: Constraint | None = None,
 ) -> Problem:
-    """The paper's problem (eq. 4) for a similarity ``kernel`` and edge ``weights`` (its own edges)."""
+    """The paper's problem (eq. 4) for a similarity and edge weights, by default its own."""
     fusion = Fusion(Differences(weights if weights is not None else kernel), lam, l1_ratio)
-    return Problem(Kernel(kernel.matrix()), fusion, constraint or DoublyStochastic())
+    K = KernelMatrix(kernel.matrix())
+    return Problem(Kernel(K, K.dense), fusion, constraint or DoublyStochastic())
 
 
 def points_problem(X: Array, weights: Graph, lam: float, *, l1_ratio: float = 0.0) -> Problem:
@@ -153,8 +158,6 @@ def denoising_problem(
 
 def smooth_problem(kernel: Graph, lam: float) -> Problem:
     """The squared penalty of appendix D on a similarity ``kernel``."""
-    K = kernel.matrix()
-    off_diagonal = csr_array(K)
-    off_diagonal.setdiag(0.0)
-    penalty = SquaredFusion(csr_array(csgraph.laplacian(off_diagonal)), K.toarray(), lam)
-    return Problem(Kernel(K), penalty, DoublyStochastic())
+    matrix = KernelMatrix(kernel.matrix())
+    penalty = SquaredFusion(laplacian(kernel, kernel.weight), matrix.dense, lam)
+    return Problem(Kernel(matrix, matrix.dense), penalty, DoublyStochastic())

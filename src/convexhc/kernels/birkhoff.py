@@ -24,7 +24,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 Vector = NDArray[np.float64]
-Matrix = NDArray[np.floating[Any]]
+Matrix = NDArray[Any]  # float64 or float32
+_Start = tuple[Vector, Vector]
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 _FAST = {"reassoc", "nsz", "contract", "arcp"}
@@ -70,12 +71,24 @@ class _Entries(NamedTuple):
     mask: NDArray[np.bool_]
 
 
+@njit(cache=True, nogil=True)
+def _entry(x: float, a: float, b: float) -> float:
+    """Return x + (a + b), rounded in this order everywhere."""
+    return x + (a + b)
+
+
 @_compiled
 def _dot(x: Vector, y: Vector) -> float:
     total = 0.0
     for k in range(x.size):
         total += x[k] * y[k]
     return total
+
+
+@_compiled
+def _add_scaled(x: Vector, t: float, y: Vector) -> None:
+    for k in range(x.size):
+        x[k] += t * y[k]
 
 
 @_compiled
@@ -93,10 +106,12 @@ def _phi(X: Matrix, w: Vector, u: Vector, v: Vector) -> float:
     for i in range(X.shape[0]):
         squares = 0.0
         for j in range(X.shape[1]):
-            t = max(X[i, j] + (u[i] + v[j]), 0.0)
+            t = max(_entry(X[i, j], u[i], v[j]), 0.0)
             squares += t * t
         energy += w[i] * squares
-    return 0.5 * energy - _dot(w, u) - v.sum()
+    for j in range(v.size):
+        energy -= 2.0 * v[j]
+    return 0.5 * energy - _dot(w, u)
 
 
 @_compiled
@@ -123,11 +138,12 @@ def _share_above(X: Matrix, u: Vector, v: Vector, level: float) -> float:
     """Estimate the share of entries with X + u + v > level from about fifty rows."""
     c, m = X.shape
     stride = max(1, c // 50)
-    count = 0
+    count, seen = 0, 0
     for i in range(0, c, stride):
+        seen += m
         for j in range(m):
-            count += X[i, j] + (u[i] + v[j]) > level
-    return count / (((c - 1) // stride + 1) * m)
+            count += _entry(X[i, j], u[i], v[j]) > level
+    return count / seen
 
 
 @_compiled
@@ -141,7 +157,7 @@ def _fill_shortlist(X: Matrix, u: Vector, v: Vector, reach: float, entries: _Ent
         if k + m > column.size:
             return False
         for j in range(m):
-            t = X[i, j] + (u[i] + v[j])
+            t = _entry(X[i, j], u[i], v[j])
             if t > -reach:
                 column[k] = j
                 value[k] = t
@@ -177,7 +193,7 @@ def _sum_listed(w: Vector, state: _State, entries: _Entries) -> float:
         total, squares = 0.0, 0.0
         for k in range(start[i], start[i + 1]):
             j = column[k]
-            t = value[k] + (du[i] + dv[j])
+            t = _entry(value[k], du[i], dv[j])
             positive = t > 0.0
             t = t if positive else 0.0
             total += t
@@ -204,7 +220,7 @@ def _sum_all(X: Matrix, w: Vector, state: _State, entries: _Entries) -> float:
         ui, wi = u[i], w[i]
         total, squares, found = 0.0, 0.0, 0
         for j in range(m):
-            t = X[i, j] + (ui + v[j])
+            t = _entry(X[i, j], ui, v[j])
             positive = t > 0.0
             t = t if positive else 0.0
             total += t
@@ -394,8 +410,8 @@ def _search(
     ceiling = phi + 1e-11 * (1.0 + abs(phi))
     low, high, slope_low, slope_high, done = 0.0, np.inf, slope_start, 0.0, 0.0
     for _ in range(40):
-        state.du[:] += (length - done) * step_u
-        state.dv[:] += (length - done) * step_v
+        _add_scaled(state.du, length - done, step_u)
+        _add_scaled(state.dv, length - done, step_v)
         done = length
         phi, reach = _evaluate(X, w, state, entries, reach, guess)
         slope = _slope(w, state)
@@ -415,7 +431,8 @@ def _search(
 
 @_compiled
 def _largest_excess(state: _State) -> float:
-    return max(np.abs(state.rows).max(), np.abs(state.cols).max())
+    largest: float = max(np.abs(state.rows).max(), np.abs(state.cols).max())
+    return largest
 
 
 @_compiled
@@ -425,10 +442,10 @@ def _write(X: Matrix, state: _State, entries: _Entries, reach: float, out: Matri
             out[i, :] = 0.0
             for k in range(entries.start[i], entries.start[i + 1]):
                 j = entries.column[k]
-                out[i, j] = max(entries.value[k] + (state.du[i] + state.dv[j]), 0.0)
+                out[i, j] = max(_entry(entries.value[k], state.du[i], state.dv[j]), 0.0)
         else:
             for j in range(X.shape[1]):
-                out[i, j] = max(X[i, j] + (state.u[i] + state.v[j]), 0.0)
+                out[i, j] = max(_entry(X[i, j], state.u[i], state.v[j]), 0.0)
 
 
 @_compiled
@@ -489,6 +506,22 @@ def _newton(
     u += state.du
     v += state.dv
     return residual, steps
+
+
+def _first_try(
+    X: Matrix, w: Vector, start: _Start | None, out: Matrix, tol: float, max_newton: int
+) -> tuple[_Start, float, int]:
+    """Solve from the warm start, from the cold one when that is absent or clearly better."""
+    if start is not None:
+        residual, steps = _newton(X, w, *start, out, tol, max_newton, _SUSPECT, tol)
+        if steps > 0 or residual < _SUSPECT:
+            return start, residual, steps
+    cold = np.empty(w.size), np.empty(X.shape[1])
+    _affine_start(X, w, *cold)
+    if start is None or not _phi(X, w, *start) <= _phi(X, w, *cold):
+        start = cold
+    residual, steps = _newton(X, w, *start, out, tol, max_newton, np.inf, tol)
+    return start, residual, steps
 
 
 def _scaled_start(X: Matrix, w: Vector, u: Vector, v: Vector, max_newton: int) -> int:
@@ -557,12 +590,11 @@ def _row_weights(mass: ArrayLike | None, c: int, m: int) -> Vector:
         raise ValueError(f"mass must hold one number per row, {c}; got shape {given.shape}.")
     if not (np.all(given > 0.0) and np.isfinite(given.sum())):
         raise ValueError(f"mass must be positive and finite; got minimum {given.min()}.")
-    return given * (m / given.sum())
+    weights: Vector = given * (m / given.sum())
+    return weights
 
 
-def _usable_start(
-    u: ArrayLike | None, v: ArrayLike | None, c: int, m: int
-) -> tuple[Vector, Vector] | None:
+def _usable_start(u: ArrayLike | None, v: ArrayLike | None, c: int, m: int) -> _Start | None:
     """Return copies of a finite warm start, None without one."""
     if u is None or v is None:
         return None
@@ -647,18 +679,9 @@ def project(
             f"out must be C-ordered with shape {X.shape} and type {X.dtype}; "
             f"got shape {out.shape} and type {out.dtype}."
         )
-    residual, steps = np.inf, 0
     start = _usable_start(u, v, c, m)
-    if start is not None:
-        residual, steps = _newton(X, w, *start, out, tol, max_newton, _SUSPECT, tol)
-    if steps == 0 and not residual < _SUSPECT:
-        cold = np.empty(c), np.empty(m)
-        _affine_start(X, w, *cold)
-        if start is None or not _phi(X, w, *start) <= _phi(X, w, *cold):
-            start = cold
-        residual, steps = _newton(X, w, *start, out, tol, max_newton, np.inf, tol)
-    assert start is not None
-    if residual > tol:
+    start, residual, steps = _first_try(X, w, start, out, tol, max_newton)
+    if not residual <= tol:
         residual, more = _second_try(X, w, *start, out, tol, max_newton, residual)
         steps += more
     return Projection(out, *start, residual, steps)

@@ -35,7 +35,7 @@ class Edges(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What a threaded pass writes: fused flags (E), partial sums (threads, n, m), their sum (n, m)."""
+    """What a pass writes: fused flags (E), partial sums (threads, n, m), their sum (n, m)."""
 
     fused: NDArray[np.bool_]
     sheets: Array
@@ -46,9 +46,7 @@ def scratch(edges: Edges, n: int, m: int) -> Scratch:
     """Allocate the outputs of `ascend` or `exchange` for n rows of m columns."""
     # A second thread pays from about 10^5 entries on; below that its start-up costs more.
     threads = get_num_threads() if edges.tail.size * m > 100_000 else 1
-    return Scratch(
-        np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m))
-    )
+    return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
 
 
 @njit(cache=True, nogil=True)
@@ -148,7 +146,7 @@ def ascend(C: Array, Y: Array, step: float, edges: Edges, scratch: Scratch) -> f
         run = range(r * size // runs, (r + 1) * size // runs)
         moved[r] = _ascend_run(run, C, Y, step, edges, scratch, scratch.sheets[r])
     _add_sheets(scratch.sheets, scratch.total)
-    return moved.sum()
+    return float(moved.sum())
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)

@@ -53,7 +53,7 @@ def norms(X: Array, l1_ratio: float) -> Array:
 
 @njit(cache=True, nogil=True)
 def dual_norms(Y: Array, l1_ratio: float) -> Array:
-    """Dual norm of every row: the smallest t with y in t ((1 - l1_ratio) Ball_2 + l1_ratio Ball_inf).
+    """Dual norm of every row: the least t with y in t ((1 - l1_ratio) Ball_2 + l1_ratio Ball_inf).
 
     y lies in that ball exactly when |soft(y, t l1_ratio)|_2 <= t (1 - l1_ratio). The left side
     falls and the right side grows with t, so the root is bracketed by the two pure norms and found

@@ -26,9 +26,14 @@ class ADMMState:
     V: Array
     S: Array
     scratch: Scratch
-    rho: float
+    sylvester: _Sylvester
     warm: tuple[Array, Array] | None = None
     n_iter: int = 0
+
+    @property
+    def rho(self) -> float:
+        """Present penalty on the copies."""
+        return self.sylvester.rho
 
 
 @dataclass(frozen=True)
@@ -54,16 +59,17 @@ class ADMM:
         Z = edge_kernels.differences(C, edges)
         rho = 0.1 * max(problem.fidelity.lipschitz, 1e-12)
         scratch.total[:] = rho * edge_kernels.adjoint(Z, edges, C.shape[0]) - scratch.total
-        return ADMMState(C, Y, Z, C.copy(), np.zeros_like(C), scratch, rho)
+        sylvester = _Sylvester(problem, rho)
+        return ADMMState(C, Y, Z, C.copy(), np.zeros_like(C), scratch, sylvester)
 
     def step(self, problem: Problem, state: ADMMState) -> None:
         """Centroids, then both copies and both duals; then perhaps another rho."""
         edges = fusion_of(problem).edges
         signs = problem.constraint.nonnegative
-        R = problem.fidelity.target + state.scratch.total
+        R = problem.fidelity.target + fusion_of(problem).metric.represent(state.scratch.total)
         if signs:
             R += state.rho * state.V - state.S
-        state.C = _centroid_step(problem, R, state.rho)
+        state.C = state.sylvester.solve(R)
         apart, moved = edge_kernels.exchange(
             state.C, state.Y, state.Z, state.rho, self.relax, edges, state.scratch
         )
@@ -101,27 +107,43 @@ def _rebalance(problem: Problem, state: ADMMState, apart: float, moved: float) -
     edges, n = fusion_of(problem).edges, state.C.shape[0]
     # D'(rho Z - Y) changes with rho by (rho' - rho) D'Z.
     state.scratch.total[:] += (rho - state.rho) * edge_kernels.adjoint(state.Z, edges, n)
-    state.rho = rho
+    state.sylvester = _Sylvester(problem, rho)
 
 
 def _size(edges: Array, nodes: Array) -> float:
     return float(np.sqrt(np.vdot(edges, edges) + np.vdot(nodes, nodes)))
 
 
-def _centroid_step(problem: Problem, R: Array, rho: float) -> Array:
-    """Solve C H + rho (D'D + I) C = R under the sum constraints. O(N^3)."""
-    constraint = problem.constraint
-    Q, kappa = problem.fidelity.spectrum
-    P, gamma = fusion_of(problem).differences.spectrum
-    n, m = R.shape
-    rotated = P.T @ R if Q is None else P.T @ R @ Q
-    inverse = 1.0 / (kappa + rho * (gamma + constraint.nonnegative)[:, None])
-    rotated *= inverse
-    if constraint.row_sums:
-        s = np.ones(m) if Q is None else Q.sum(axis=0)
-        excess = rotated @ s
-        excess[0] -= np.sqrt(n)
-        rotated -= (excess / (inverse @ (s * s)))[:, None] * (inverse * s)
-        if constraint.column_sums:
-            rotated[0] = s / np.sqrt(n)
-    return P @ rotated if Q is None else P @ rotated @ Q.T
+class _Sylvester:
+    """Solves C H + rho (D'D + I) C = R under the sum constraints, for one rho.
+
+    In the eigenbases of H and D'D the equation is diagonal. A fixed row sum takes from every
+    rotated row a multiple of one vector; fixed column sums fix the first rotated row.
+    """
+
+    def __init__(self, problem: Problem, rho: float) -> None:
+        constraint = problem.constraint
+        self.rho = rho
+        self.Q, kappa = problem.fidelity.spectrum
+        self.basis, self.inverse, gamma = fusion_of(problem).differences.spectrum
+        self.weights = 1.0 / (kappa + rho * (gamma + constraint.nonnegative)[:, None])
+        self.column_sums = constraint.column_sums
+        self.sums = np.ones(kappa.size) if self.Q is None else self.Q.sum(axis=0)
+        self.correction = None
+        if constraint.row_sums:
+            correction = self.weights * self.sums
+            self.correction = correction / (correction @ self.sums)[:, None]
+
+    def solve(self, R: Array) -> Array:
+        """The centroids, O(N^3)."""
+        rotated = self.inverse @ R if self.Q is None else self.inverse @ R @ self.Q
+        rotated *= self.weights
+        if self.correction is not None:
+            # The constant vector has norm one in the metric: its multiple is the root of N.
+            top = float(self.inverse[0].sum())
+            excess = rotated @ self.sums
+            excess[0] -= top
+            rotated -= excess[:, None] * self.correction
+            if self.column_sums:
+                rotated[0] = self.sums / top
+        return self.basis @ rotated if self.Q is None else self.basis @ rotated @ self.Q.T

@@ -25,7 +25,7 @@ class DualAscentState:
     C: Array
     Y: Array
     X: Array
-    pull: Array
+    sums: Array
     scratch: Scratch
     momentum: Momentum
     warm: tuple[Array, Array] | None = None
@@ -51,8 +51,9 @@ class DualAscent:
     def step(self, problem: Problem, state: DualAscentState) -> None:
         """Ascend from the extrapolated dual, then extrapolate anew."""
         penalty, fidelity = fusion_of(problem), problem.fidelity
-        C, state.warm = problem.constraint.project(fidelity.target - state.pull, state.warm)
-        value = fidelity.evaluate(C)[0] + float(np.vdot(state.pull, C))
+        pull = penalty.metric.represent(state.sums)
+        C, state.warm = problem.constraint.project(fidelity.target - pull, state.warm)
+        value = fidelity.evaluate(C)[0] + penalty.metric.inner(pull, C)
         if value < state.value:
             state.momentum.reset()
         state.C, state.value = C, value
@@ -61,10 +62,10 @@ class DualAscent:
         edge_kernels.ascend(C, state.X, rate, penalty.edges, state.scratch)
         push = state.momentum.advance()
         edge_kernels.extrapolate(state.X, state.Y, push)
-        # D' is linear: the pull of the extrapolation needs no pass of its own.
-        np.subtract(state.scratch.total, previous, out=state.pull)
-        state.pull *= push
-        state.pull += state.scratch.total
+        # D' is linear: that of the extrapolation needs no pass of its own.
+        np.subtract(state.scratch.total, previous, out=state.sums)
+        state.sums *= push
+        state.sums += state.scratch.total
 
     def candidate(self, problem: Problem, state: DualAscentState) -> Candidate:
         """The last projection, and the dual without extrapolation."""
@@ -117,9 +118,9 @@ class DualFISTA:
         """One gradient step on the kernel and one inner solve."""
         L = problem.fidelity.lipschitz
         _, gradient = problem.fidelity.evaluate(state.X)
-        inner = Problem(
-            Proximity(state.X - gradient / L), problem.penalty, problem.constraint
-        ).at(problem.lam / L)
+        inner = Problem(Proximity(state.X - gradient / L), problem.penalty, problem.constraint).at(
+            problem.lam / L
+        )
         gap_tol = self.inner_share * min(state.moved, 1.0)
         state.inner = run(
             inner,

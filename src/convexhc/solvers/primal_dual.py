@@ -55,7 +55,7 @@ class PrimalDual:
         sigma = state.weight / norm
         tau = 1.0 / (0.5 * problem.fidelity.lipschitz + state.weight * norm)
         _, gradient = problem.fidelity.evaluate(state.C)
-        gradient += state.scratch.total
+        gradient += penalty.metric.represent(state.scratch.total)
         gradient *= -tau
         gradient += state.C
         C, state.warm = problem.constraint.project(gradient, state.warm)

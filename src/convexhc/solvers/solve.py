@@ -12,15 +12,21 @@ from convexhc.io import as_graph
 from convexhc.problem import Problem, graph_problem
 from convexhc.similarity import require_psd, sparsify
 from convexhc.solvers.admm import ADMM
+from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.dual_fista import DualAscent, DualFISTA
 from convexhc.solvers.loop import Method, OnCheck, Solution, run
 from convexhc.solvers.memory import check_memory
+from convexhc.solvers.options import checked_number, named
 from convexhc.solvers.primal_dual import PrimalDual
 from convexhc.terms.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.terms.fidelity import Proximity
 
 MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
 ConstraintName = Literal["doubly_stochastic", "simplex"]
+
+# Where ADMM overtakes the primal-dual method: at most so many nodes, at least this share of the
+# lam at which everything is fused.
+_ADMM_NODES, _ADMM_SHARE = 500, 0.01
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "doubly_stochastic": DoublyStochastic,
@@ -94,15 +100,7 @@ def solve(
     >>> convexhc.solve(K, lam=1.0).labels
     array([0, 0, 0, 1, 1, 1])
     """
-    graph = as_graph(K, signed=weights is not None)
-    require_psd(graph)
-    problem = graph_problem(
-        graph,
-        checked_number("lam", lam),
-        weights=edge_weights(graph, weights),
-        l1_ratio=checked_number("l1_ratio", l1_ratio, upper=1.0),
-        constraint=named("constraint", constraint, CONSTRAINTS)(),
-    )
+    graph, problem = prepare(K, lam, weights=weights, l1_ratio=l1_ratio, constraint=constraint)
     chosen = choose_method(problem, method)
     check_memory(problem, chosen.name)
     solution = run(
@@ -116,17 +114,44 @@ def solve(
     return replace(solution, names=graph.names)
 
 
-def choose_method(problem: Problem, name: str = "auto") -> Method[Any]:
-    """The solver of that name; "auto" picks by size, on the figures of `make bench`."""
-    first_order = DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA()
+def prepare(
+    K: Any, lam: float, *, weights: Any, l1_ratio: float, constraint: str
+) -> tuple[Graph, Problem]:
+    """Read and check everything a graph problem is made of; refuse what is not convex."""
+    graph = as_graph(K, signed=weights is not None)
+    require_psd(graph)
+    problem = graph_problem(
+        graph,
+        checked_number("lam", lam),
+        weights=edge_weights(graph, weights),
+        l1_ratio=checked_number("l1_ratio", l1_ratio, upper=1.0),
+        constraint=named("constraint", constraint, CONSTRAINTS)(),
+    )
+    return graph, problem
+
+
+def choose_method(
+    problem: Problem, name: str = "auto", *, bound: float | None = None
+) -> Method[Any]:
+    """The solver of that name; "auto" picks by size and strength, on the figures of `make bench`.
+
+    ADMM needs few iterations once centroids fuse, but each has four N^3 products; while nothing is
+    fused, and on large graphs, the primal-dual method is ahead. ``bound`` is the lam above which
+    everything is fused, where it is known already.
+    """
     methods: dict[str, Method[Any]] = {
+        "dual_fista": DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA(),
         "admm": ADMM(),
         "primal_dual": PrimalDual(),
-        "dual_fista": first_order,
     }
     if name != "auto":
-        return named("method", name, methods)
-    return methods["admm"] if problem.shape[0] <= 500 else methods["primal_dual"]
+        chosen: Method[Any] = named("method", name, {**methods, "auto": None})
+        return chosen
+    if problem.shape[0] > _ADMM_NODES:
+        return methods["primal_dual"]
+    if bound is None:
+        bound = consensus_bound(problem)
+    return methods["primal_dual" if problem.lam < _ADMM_SHARE * bound else "admm"]
 
 
 def edge_weights(kernel: Graph, weights: Any) -> Graph:
@@ -141,21 +166,3 @@ def edge_weights(kernel: Graph, weights: Any) -> Graph:
             f"weights has {graph.n} nodes and K has {kernel.n}: give weights on the same nodes."
         )
     return graph
-
-
-def checked_number(name: str, value: float, *, upper: float = np.inf) -> float:
-    """A finite number between zero and ``upper``, or an error that names it."""
-    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a number, received {value!r}.")
-    if not (0.0 <= float(value) <= upper) or not np.isfinite(value):
-        limit = f"between 0 and {upper:g}" if np.isfinite(upper) else "finite and not negative"
-        raise ValueError(f"{name} must be {limit}, received {value!r}.")
-    return float(value)
-
-
-def named(option: str, value: Any, choices: dict[str, Any]) -> Any:
-    """The choice of that name, or an error that lists them."""
-    if value not in choices:
-        known = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{option} must be one of {known}, received {value!r}.")
-    return choices[value]

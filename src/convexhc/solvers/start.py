@@ -21,8 +21,8 @@ def fusion_of(problem: Problem) -> Fusion:
     """The fusion penalty of a problem; other penalties have solvers of their own."""
     if not isinstance(problem.penalty, Fusion):
         raise TypeError(
-            f"this method needs a fusion penalty, the problem has {type(problem.penalty).__name__}: "
-            "use the projected gradient method."
+            "this method needs a fusion penalty, the problem has "
+            f"{type(problem.penalty).__name__}: use the projected gradient method."
         )
     return problem.penalty
 
@@ -38,7 +38,7 @@ class Start(NamedTuple):
 def starting_point(problem: Problem, start: Solution | None) -> Start:
     """Centroids, dual and fused edges of ``start``, or of the solution at lam = 0.
 
-    ``scratch.total`` holds D'Y. Everything is new: ``start`` is not altered.
+    ``scratch.total`` holds the sums D'Y. Everything is new: ``start`` is not altered.
     """
     penalty = fusion_of(problem)
     n, m = problem.shape
@@ -54,7 +54,7 @@ def starting_point(problem: Problem, start: Solution | None) -> Start:
         )
     C, Y = start.centroids.copy(), penalty.feasible_dual(start.dual)
     scratch, edges = edge_kernels.scratch(penalty.edges, n, m), penalty.edges
-    scratch.total[:] = penalty.pull(Y)
+    scratch.total[:] = edge_kernels.adjoint(Y, edges, n)
     scratch.fused[:] = start.labels[edges.tail] == start.labels[edges.head]
     return Start(C, Y, scratch)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from convexhc.kernels import assignment, birkhoff, simplex
+from convexhc.terms.metric import PLAIN, Metric
 
 Array = NDArray[np.float64]
 
@@ -17,7 +18,7 @@ _EXACT_ASSIGNMENT_NODES = 300
 
 
 class Projected(NamedTuple):
-    """A projection and the multipliers that warm-start the next one."""
+    """A projection C = max(X + u 1' + 1 v', 0) and (u, v), which warm-start the next one."""
 
     C: Array
     warm: tuple[Array, Array] | None
@@ -25,6 +26,10 @@ class Projected(NamedTuple):
 
 class Constraint(Protocol):
     """A convex set of centroid matrices."""
+
+    @property
+    def metric(self) -> Metric:
+        """Inner product in which projections are orthogonal."""
 
     @property
     def nonnegative(self) -> bool:
@@ -42,7 +47,7 @@ class Constraint(Protocol):
         """The nearest point of the set."""
 
     def minimum(self, G: Array, C: Array) -> float:
-        """A lower bound of min <G, Q> over the set, tight when C is a minimiser."""
+        """A lower bound of min <G, Q> over the set, in its metric, tight when C is a minimiser."""
 
     def residual(self, C: Array) -> float:
         """How far C is from satisfying the constraint."""
@@ -59,6 +64,7 @@ class DoublyStochastic:
     """
 
     tol: float = 1e-10
+    metric: Metric = PLAIN
     nonnegative: bool = True
     row_sums: bool = True
     column_sums: bool = True
@@ -66,7 +72,7 @@ class DoublyStochastic:
     def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
         """Semismooth Newton on the multipliers; a few steps when warm. O(N^2) a step."""
         u, v = warm if warm is not None else (None, None)
-        done = birkhoff.project(X, u=u, v=v, tol=self.tol, check=False)
+        done = birkhoff.project(X, mass=self.metric.mass, u=u, v=v, tol=self.tol, check=False)
         return Projected(done.C, (done.u, done.v))
 
     def minimum(self, G: Array, C: Array) -> float:
@@ -75,16 +81,18 @@ class DoublyStochastic:
         At a minimiser C, the multipliers of the projection of C - G are optimal potentials, so the
         bound they give in O(N^2) is tight there; the exact one takes over where it is not.
         """
-        if G.shape[0] <= _EXACT_ASSIGNMENT_NODES:
-            return float(assignment.exact_bound(G))
+        mass = self.metric.mass
+        if G.shape[1] <= _EXACT_ASSIGNMENT_NODES:
+            return float(assignment.exact_bound(G, mass=mass))
         step = 1.0 / max(float(np.abs(G).max()), 1e-300)
-        done = birkhoff.project(C - step * G, tol=self.tol, check=False)
-        bound, _, _ = assignment.lower_bound(G, -done.u / step, -done.v / step)
-        return float(bound)
+        done = birkhoff.project(C - step * G, mass=mass, tol=self.tol, check=False)
+        return float(assignment.lower_bound(G, -done.u / step, -done.v / step, mass=mass)[0])
 
     def residual(self, C: Array) -> float:
         """Largest error of a row or column sum, or largest negative entry."""
-        rows, columns = C.sum(axis=1) - 1.0, C.sum(axis=0) - 1.0
+        mass = self.metric.mass
+        columns = (C.sum(axis=0) if mass is None else mass @ C) - 1.0
+        rows = C.sum(axis=1) - 1.0
         return float(max(np.abs(rows).max(), np.abs(columns).max(), -C.min(initial=0.0)))
 
 
@@ -92,17 +100,20 @@ class DoublyStochastic:
 class RowSimplex:
     """Rows on the probability simplex; columns free. The authors' code offers this variant."""
 
+    metric: Metric = PLAIN
     nonnegative: bool = True
     row_sums: bool = True
     column_sums: bool = False
 
     def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
         """Every row on its own. O(N^2)."""
-        return Projected(simplex.project_rows(X)[0], None)
+        C, shift = simplex.project_rows(X)
+        return Projected(C, (shift, np.zeros(X.shape[1])))
 
     def minimum(self, G: Array, C: Array) -> float:
         """The smallest entry of every row. Exact, O(N^2)."""
-        return float(G.min(axis=1).sum())
+        smallest = G.min(axis=1)
+        return float(smallest.sum() if self.metric.mass is None else self.metric.mass @ smallest)
 
     def residual(self, C: Array) -> float:
         """Largest error of a row sum, or largest negative entry."""
@@ -113,6 +124,7 @@ class RowSimplex:
 class Free:
     """No constraint: the centroids of classical convex clustering (eq. 1)."""
 
+    metric: Metric = PLAIN
     nonnegative: bool = False
     row_sums: bool = False
     column_sums: bool = False

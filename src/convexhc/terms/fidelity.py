@@ -1,8 +1,8 @@
-"""How far centroids stand from the data: quadratic terms f(C) = 1/2 <C, C H> - <T, C> + constant."""
+"""How far centroids stand from the data: f(C) = 1/2 <C, C H> - <T, C> up to a constant."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
 from convexhc.terms.constraint import Constraint
+from convexhc.terms.metric import PLAIN, Metric
 
 Array = NDArray[np.float64]
 
@@ -29,6 +30,10 @@ class Fidelity(Protocol):
     @property
     def target(self) -> Array:
         """T, so that the gradient is C H - T."""
+
+    @property
+    def metric(self) -> Metric:
+        """Inner product of the centroids; gradients are taken in it."""
 
     @property
     def lipschitz(self) -> float:
@@ -50,77 +55,119 @@ class Fidelity(Protocol):
     ) -> float:
         """A lower bound of min f(Q) + <pull, Q> over the constraint, tight at a minimiser C."""
 
+    def contract(self, means: Array, metric: Metric) -> Fidelity:
+        """The same term for fused centroids: ``means`` holds the mean target of every cluster."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMatrix:
+    """A symmetric positive semidefinite matrix, with what is computed from it once.
+
+    Parameters
+    ----------
+    sparse : csr_array
+        The matrix. It is multiplied as a dense one when that is faster.
+    """
+
+    sparse: csr_array
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.sparse.shape[0])
+
+    @cached_property
+    def dense(self) -> Array:
+        """The matrix in full."""
+        return self.sparse.toarray()
+
+    @cached_property
+    def spectrum(self) -> tuple[Array, Array]:
+        """Eigenvectors (columns) and eigenvalues. O(N^3), once."""
+        kappa, Q = np.linalg.eigh(self.dense)
+        return np.ascontiguousarray(Q), np.maximum(kappa, 0.0)
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest eigenvalue; by Lanczos, a little above the estimate, when the matrix is large."""
+        if self.n <= _DENSE_NODES:
+            return float(self.spectrum[1][-1])
+        start = np.random.default_rng(0).random(self.n)
+        found = eigsh(self.sparse, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
+        return float(found[0]) * (1.0 + 1e-5)
+
+    def after(self, C: Array) -> Array:
+        """C K. O(N nnz(K)) or O(N^3)."""
+        dense = self.n <= _DENSE_NODES or self.sparse.nnz > _DENSE_SHARE * self.n * self.n
+        return np.asarray(C @ (self.dense if dense else self.sparse))
+
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
     """Distance to the data in the feature space of a positive semidefinite kernel (eq. 3, halved).
 
-    f(C) = 1/2 Tr(C K C') - <K, C>, gradient C K - K, with K symmetric N x N.
+    f(C) = 1/2 Tr(C K C') - <T, C>, gradient C K - T, with T = K.
 
     Parameters
     ----------
-    K : csr_array
-        The kernel. It is multiplied as a dense matrix when that is faster.
+    matrix : KernelMatrix
+        K, N x N.
+    target : ndarray
+        T: K itself, or the mean of its rows over every cluster of a contracted problem.
+    metric : Metric
+        Inner product of the centroids.
 
     Examples
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> value, gradient = Kernel(csr_array(np.eye(3))).evaluate(np.eye(3))
+    >>> K = KernelMatrix(csr_array(np.eye(3)))
+    >>> value, gradient = Kernel(K, K.dense).evaluate(np.eye(3))
     >>> value, float(abs(gradient).max())
     (-1.5, 0.0)
     """
 
-    K: csr_array
-    target: Array = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Keep one dense copy: the target, and the factor where dense products win."""
-        object.__setattr__(self, "target", self.K.toarray())
+    matrix: KernelMatrix
+    target: Array
+    metric: Metric = PLAIN
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of nodes, twice."""
-        n = self.K.shape[0]
-        return n, n
+        """Number of centroids, and of nodes they are written in."""
+        return self.target.shape[0], self.target.shape[1]
 
-    @cached_property
-    def _factor(self) -> Array | csr_array:
-        n = self.K.shape[0]
-        dense = n <= _DENSE_NODES or self.K.nnz > _DENSE_SHARE * n * n
-        return self.target if dense else self.K
-
-    @cached_property
+    @property
     def lipschitz(self) -> float:
-        """Largest eigenvalue of K, by Lanczos, a little above the estimate to be safe."""
-        n = self.K.shape[0]
-        if n <= _DENSE_NODES:
-            return float(self.spectrum[1][-1])
-        start = np.random.default_rng(0).random(n)
-        largest = eigsh(self.K, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
-        return float(largest[0]) * (1.0 + 1e-5)
+        """Largest eigenvalue of K."""
+        return self.matrix.largest
 
-    @cached_property
+    @property
     def spectrum(self) -> tuple[Array | None, Array]:
-        """Eigenvectors and eigenvalues of K. O(N^3), once."""
-        kappa, Q = np.linalg.eigh(self.target)
-        return np.ascontiguousarray(Q), np.maximum(kappa, 0.0)
+        """Eigenvectors and eigenvalues of K."""
+        return self.matrix.spectrum
 
-    @cached_property
+    @property
     def scale(self) -> float:
         """Half the trace: the objective at the identity, up to sign."""
-        return 0.5 * float(self.K.trace())
+        return 0.5 * float(self.matrix.sparse.trace())
 
     def evaluate(self, C: Array) -> tuple[float, Array]:
         """Value and gradient with one product C K."""
-        gradient = np.asarray(C @ self._factor) - self.target
-        return 0.5 * float(np.vdot(C, gradient) - np.vdot(C, self.target)), gradient
+        gradient = self.matrix.after(C)
+        gradient -= self.target
+        inner = self.metric.inner
+        return 0.5 * (inner(C, gradient) - inner(C, self.target)), gradient
 
     def lower_bound(
         self, C: Array, value: float, gradient: Array, pull: Array, constraint: Constraint
     ) -> float:
-        """f lies above its tangent at C, and a linear function is minimised exactly."""
-        return value - float(np.vdot(gradient, C)) + constraint.minimum(gradient + pull, C)
+        """The term lies above its tangent at C, and a linear function is minimised exactly."""
+        tangent = value - self.metric.inner(gradient, C)
+        return tangent + constraint.minimum(gradient + pull, C)
+
+    def contract(self, means: Array, metric: Metric) -> Kernel:
+        """The same term for fused centroids: ``means`` holds the mean target of every cluster."""
+        return Kernel(self.matrix, means, metric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +183,7 @@ class Proximity:
     """
 
     target: Array
+    metric: Metric = PLAIN
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -160,11 +208,15 @@ class Proximity:
     def evaluate(self, C: Array) -> tuple[float, Array]:
         """Value and gradient."""
         gradient = C - self.target
-        return 0.5 * float(np.vdot(gradient, gradient)), gradient
+        return 0.5 * self.metric.inner(gradient, gradient), gradient
 
     def lower_bound(
         self, C: Array, value: float, gradient: Array, pull: Array, constraint: Constraint
     ) -> float:
         """The minimum itself: the projection of B - pull attains it (the Fenchel dual)."""
         best = constraint.project(self.target - pull).C
-        return self.evaluate(best)[0] + float(np.vdot(pull, best))
+        return self.evaluate(best)[0] + self.metric.inner(pull, best)
+
+    def contract(self, means: Array, metric: Metric) -> Proximity:
+        """The same term for fused centroids, up to the variance inside the clusters."""
+        return Proximity(means, metric)

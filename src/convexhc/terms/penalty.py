@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csgraph, csr_array
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Edges
+from convexhc.terms.laplacian import laplacian
+from convexhc.terms.metric import PLAIN, Metric
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -35,24 +37,38 @@ class Penalty(Protocol):
         """Offset and slope of an affine function of the centroids that lies below the penalty."""
 
 
+class LaplacianSpectrum(NamedTuple):
+    """Basis orthonormal in the metric (columns), its inverse, and the eigenvalues of D'D."""
+
+    basis: Array
+    inverse: Array
+    gamma: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Differences:
     """The edge-difference operator D of a graph: (D C)_e = C[tail_e] - C[head_e].
 
     Weights do not enter: they scale the penalty, not the operator, which keeps the constants of
     every solver independent of them. What is computed once (largest eigenvalue and spectrum of the
-    Laplacian D'D) is kept here and shared along a path.
+    Laplacian D'D, the adjoint taken in the metric) is kept here and shared along a path.
     """
 
     graph: Graph
+    metric: Metric = PLAIN
+
+    @cached_property
+    def _root(self) -> Array:
+        mass = self.metric.mass
+        return np.ones(self.graph.n) if mass is None else np.sqrt(mass)
 
     @cached_property
     def laplacian(self) -> csr_array:
-        """D'D, the Laplacian of the unweighted graph."""
-        g = self.graph
-        ones = np.ones(g.n_edges)
-        adjacency = csr_array((ones, (g.tail, g.head)), shape=(g.n, g.n))
-        return csr_array(csgraph.laplacian(adjacency + adjacency.T))
+        """D'D, the Laplacian of the unweighted graph, in coordinates scaled by sqrt(mass)."""
+        plain = laplacian(self.graph, np.ones(self.graph.n_edges)).tocoo()
+        row, column = plain.coords
+        scaled = plain.data / (self._root[row] * self._root[column])
+        return csr_array((scaled, (row, column)), shape=plain.shape)
 
     @cached_property
     def norm_squared(self) -> float:
@@ -61,27 +77,27 @@ class Differences:
         if self.graph.n_edges == 0:
             return 0.0
         if n <= _DENSE_NODES:
-            return float(self.spectrum[1].max()) * (1.0 + 1e-12)
+            return float(self.spectrum.gamma.max()) * (1.0 + 1e-12)
         start = np.random.default_rng(0).standard_normal(n)
         largest = eigsh(self.laplacian, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
         return float(largest[0]) * (1.0 + 1e-5)
 
     @cached_property
-    def spectrum(self) -> tuple[Array, Array]:
-        """Eigenvectors P (columns, the constant vector first) and eigenvalues of D'D. O(N^3), once.
+    def spectrum(self) -> LaplacianSpectrum:
+        """Eigenbasis of D'D, the constant vector first. O(N^3), once.
 
         A disconnected graph has several zero eigenvalues, whose eigenvectors are any basis; lifting
         the constant vector to the top of the spectrum sets it apart from the others.
         """
-        n = self.graph.n
-        dense = self.laplacian.toarray()
+        dense, root = self.laplacian.toarray(), self._root
+        constant = root / np.linalg.norm(root)
         lift = 2.0 * dense.diagonal().max() + 1.0
-        gamma, P = np.linalg.eigh(dense + lift / n)
-        P = np.roll(P, 1, axis=1)
-        P[:, 0] = 1.0 / np.sqrt(n)
-        gamma = np.roll(gamma, 1)
-        gamma[0] = 0.0
-        return np.ascontiguousarray(P), np.maximum(gamma, 0.0)
+        gamma, P = np.linalg.eigh(dense + lift * np.outer(constant, constant))
+        P, gamma = np.roll(P, 1, axis=1), np.maximum(np.roll(gamma, 1), 0.0)
+        P[:, 0], gamma[0] = constant, 0.0
+        return LaplacianSpectrum(
+            P / root[:, None], np.ascontiguousarray((P * root[:, None]).T), gamma
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +139,15 @@ class Fusion:
         """Penalty of C. O(E m)."""
         return float(edge_kernels.penalty_value(C, self.edges))
 
+    @property
+    def metric(self) -> Metric:
+        """Inner product of the centroids."""
+        return self.differences.metric
+
     def pull(self, Y: Array) -> Array:
-        """D'Y. O(E m)."""
-        return edge_kernels.adjoint(Y, self.edges, self.differences.graph.n)
+        """D'Y, as a gradient in the metric. O(E m)."""
+        sums = edge_kernels.adjoint(Y, self.edges, self.differences.graph.n)
+        return self.metric.represent(sums)
 
     def minorant(self, C: Array, Y: Array) -> tuple[float, Array]:
         """<D'Y, .>: below the penalty everywhere, as Y is in its dual balls."""

@@ -1,0 +1,336 @@
+"""Other methods behind one door, so that an experiment can run them all on the same similarity.
+
+A :class:`Baseline` has a ``name``, says whether it is ``available()``, and ``fit(K)`` returns a
+:class:`Hierarchy`. All of them read the same K: the agglomerative ones its feature-space
+distances, the others its off-diagonal entries as edge weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Literal, Protocol, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+from sklearn.cluster import SpectralClustering
+
+from convexhc.graph import Graph
+from convexhc.io import as_graph
+from convexhc.metrics import distances_of
+from convexhc.similarity import require_psd
+from convexhc.tree import Tree, cut_linkage
+from convexhc.tree.cut import positive_int
+from convexhc.tree.nodes import numbered_by_first
+
+__all__ = ["Baseline", "Hierarchy", "Linkage", "Louvain", "Paris", "Spectral", "all_baselines"]
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """What a baseline found.
+
+    Parameters
+    ----------
+    linkage : (n - 1, 4) float64 array or None
+        Linkage in scipy's form, finite and monotone; None if the method makes no tree.
+    labels : callable
+        ``labels(k)`` gives the clusters as (n,) integers numbered by first occurrence. From a
+        tree, the finest level with at most k of them, ties never broken by the order of the
+        nodes; from a flat method, what it finds when told k.
+    """
+
+    linkage: FloatArray | None
+    labels: Callable[[SupportsIndex], IntArray]
+
+
+class Baseline(Protocol):
+    """A method to compare with."""
+
+    @property
+    def name(self) -> str:
+        """Short name for tables and figures."""
+
+    def available(self) -> bool:
+        """Whether what it needs is installed."""
+
+    def fit(self, K: Any) -> Hierarchy:
+        """Cluster the nodes of a similarity, given as anything the input door reads."""
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """Standard agglomerative clustering in the feature space of the similarity.
+
+    The distance is ``sqrt(K_ii + K_jj - 2 K_ij)``, that of the points whose inner products are
+    K; adding gamma to the diagonal adds the same to every square. Scipy does the rest: O(n^2)
+    time and memory, beside one check that K is semidefinite.
+
+    Parameters
+    ----------
+    method : {"single", "average", "complete", "ward"}
+        How the distance between two clusters follows from those between their members.
+
+    Examples
+    --------
+    >>> Linkage("single").fit([[1.0, 0.9, 0.0], [0.9, 1.0, 0.1], [0.0, 0.1, 1.0]]).labels(2)
+    array([0, 0, 1])
+    """
+
+    method: Literal["single", "average", "complete", "ward"]
+
+    @property
+    def name(self) -> str:
+        """Name of the method."""
+        return f"{self.method} linkage"
+
+    def available(self) -> bool:
+        """Tell that scipy is always there."""
+        return True
+
+    def fit(self, K: Any) -> Hierarchy:
+        """Cluster; a similarity that is not positive semidefinite is refused, with a cure."""
+        graph = as_graph(K, signed=True)
+        require_psd(graph)
+        if graph.n == 1:
+            return _of_linkage(np.zeros((0, 4)))
+        distance = squareform(distances_of(graph.dense()), checks=False)
+        return _of_linkage(linkage(distance, self.method))
+
+
+@dataclass(frozen=True)
+class Spectral:
+    """Spectral clustering: k-means on the leading eigenvectors of the normalised Laplacian.
+
+    The affinity is K without its diagonal, which the Laplacian does not see anyway. There is no
+    tree: every number of clusters is a computation of its own, O(n^2 k) for a dense K.
+
+    Parameters
+    ----------
+    random_state : int
+        Seed of the eigenvector and k-means starts.
+    n_init : int
+        Number of k-means starts.
+
+    Examples
+    --------
+    >>> pairs = np.kron(np.eye(2), np.ones((3, 3))) + 0.01
+    >>> Spectral().fit(pairs).labels(2)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    random_state: int = 0
+    n_init: int = 10
+
+    @property
+    def name(self) -> str:
+        """Name of the method."""
+        return "spectral"
+
+    def available(self) -> bool:
+        """Tell that scikit-learn is always there."""
+        return True
+
+    def fit(self, K: Any) -> Hierarchy:
+        """Read the similarity; negative entries are refused. Clusters are found when asked for."""
+        graph = as_graph(K)
+        return Hierarchy(None, lambda n_clusters: self._labels(graph, n_clusters))
+
+    def _labels(self, graph: Graph, n_clusters: SupportsIndex) -> IntArray:
+        wanted = min(positive_int("n_clusters", n_clusters), graph.n)
+        # At both ends there is nothing to choose, and no eigenvector to find.
+        if wanted == 1:
+            return np.zeros(graph.n, dtype=np.int64)
+        if wanted == graph.n:
+            return np.arange(graph.n, dtype=np.int64)
+        model = SpectralClustering(
+            n_clusters=wanted,
+            affinity="precomputed",
+            n_init=self.n_init,
+            random_state=self.random_state,
+        )
+        return numbered_by_first(model.fit_predict(_edges_only(graph)))
+
+
+@dataclass(frozen=True)
+class Paris:
+    """Agglomerative clustering of a graph by node pair sampling (Bonald et al., 2018).
+
+    Clusters a and b join at the inverse of ``p(a, b) / (p(a) p(b))``: how much more often an edge
+    joins them than chance would. Needs scikit-network.
+
+    Examples
+    --------
+    >>> Paris().name
+    'paris'
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the method."""
+        return "paris"
+
+    def available(self) -> bool:
+        """Whether scikit-network is installed."""
+        return _has_scikit_network()
+
+    def fit(self, K: Any) -> Hierarchy:
+        """Cluster; negative entries are refused, components are joined at the top."""
+        _require_scikit_network(self.name)
+        from sknetwork import hierarchy
+
+        graph = as_graph(K)
+        if graph.n_edges == 0:
+            return _of_linkage(_partitions_linkage([np.arange(graph.n)]))
+        # Isolated nodes have no degree to be drawn by: they are left out, and joined at the end.
+        linked = np.unique([graph.tail, graph.head])
+        edges = _edges_only(graph.subgraph(linked))
+        merges = np.asarray(hierarchy.Paris(reorder=False).fit_transform(edges))
+        return _of_linkage(_monotone_linkage(_with_loners(merges, linked, graph.n)))
+
+
+@dataclass(frozen=True)
+class Louvain:
+    """Communities of communities: every aggregation of the Louvain algorithm is a level.
+
+    The tree has only as many levels as there are aggregations, so ``labels(k)`` may hold far
+    fewer clusters than k; those of the last level are joined at the top. Needs scikit-network.
+
+    Parameters
+    ----------
+    resolution : float
+        Resolution of the modularity; larger values give smaller communities.
+
+    Examples
+    --------
+    >>> Louvain(resolution=2.0)
+    Louvain(resolution=2.0)
+    """
+
+    resolution: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Name of the method."""
+        return "louvain"
+
+    def available(self) -> bool:
+        """Whether scikit-network is installed."""
+        return _has_scikit_network()
+
+    def fit(self, K: Any) -> Hierarchy:
+        """Cluster; negative entries are refused, components are joined at the top.
+
+        The levels are collected here because scikit-network's own Louvain hierarchies recurse
+        once per community, and miscount leaves.
+        """
+        _require_scikit_network(self.name)
+        from sknetwork.clustering import Louvain as Aggregation
+
+        graph = as_graph(K)
+        levels = [np.arange(graph.n)]
+        adjacency = _edges_only(graph)
+        # Nodes are visited in their order: without shuffling there is nothing to seed.
+        pass_once = Aggregation(
+            self.resolution, n_aggregations=1, return_probs=False, return_aggregate=False
+        )
+        while adjacency.nnz:
+            labels = pass_once.fit_predict(adjacency)
+            count = int(labels.max()) + 1
+            if count == adjacency.shape[0]:
+                break
+            levels.append(np.asarray(labels[levels[-1]]))
+            ones = np.ones(labels.size)
+            members = sparse.csr_matrix((ones, (labels, np.arange(labels.size))))
+            adjacency = sparse.csr_matrix(members @ adjacency @ members.T)
+        return _of_linkage(_partitions_linkage(levels))
+
+
+def all_baselines() -> tuple[Baseline, ...]:
+    """Every baseline whose requirements are installed, with its default options.
+
+    Returns
+    -------
+    tuple of Baseline
+        Agglomerative ones first, always in the same order.
+
+    Examples
+    --------
+    >>> [baseline.name for baseline in all_baselines()][:4]
+    ['single linkage', 'average linkage', 'complete linkage', 'ward linkage']
+    """
+    every: tuple[Baseline, ...] = (
+        Linkage("single"),
+        Linkage("average"),
+        Linkage("complete"),
+        Linkage("ward"),
+        Spectral(),
+        Paris(),
+        Louvain(),
+    )
+    return tuple(baseline for baseline in every if baseline.available())
+
+
+def _has_scikit_network() -> bool:
+    return find_spec("sknetwork") is not None
+
+
+def _require_scikit_network(name: str) -> None:
+    if not _has_scikit_network():
+        raise ImportError(f"{name} needs scikit-network: pip install scikit-network")
+
+
+def _of_linkage(Z: FloatArray) -> Hierarchy:
+    """Tree with its cuts."""
+    return Hierarchy(Z, lambda n_clusters: cut_linkage(Z, n_clusters=n_clusters))
+
+
+def _edges_only(graph: Graph) -> sparse.csr_matrix:
+    """Off-diagonal entries in the form that scikit-network and scikit-learn take."""
+    edges = graph.without_diagonal().matrix()
+    indices = edges.indices.astype(np.int32), edges.indptr.astype(np.int32)
+    return sparse.csr_matrix((edges.data, *indices), shape=edges.shape)
+
+
+def _partitions_linkage(levels: list[IntArray]) -> FloatArray:
+    """Linkage of nested partitions, from fine to coarse; what is left joins at the top."""
+    return Tree.from_partitions(np.arange(len(levels), dtype=np.float64), levels).Z
+
+
+def _with_loners(merges: FloatArray, linked: IntArray, n: int) -> FloatArray:
+    """Merges of some nodes as merges of all n of them, the others joined one by one at infinity."""
+    loners = np.setdiff1d(np.arange(n), linked)
+    number = np.concatenate([linked, np.arange(n, n + len(merges))])
+    root = n + len(merges) - 1 + np.arange(loners.size)
+    far = np.full(loners.size, np.inf)
+    own = np.column_stack([number[merges[:, :2].astype(np.int64)], merges[:, 2]])
+    return np.concatenate([own, np.column_stack([root, loners, far])])
+
+
+def _monotone_linkage(merges: FloatArray) -> FloatArray:
+    """Linkage, with leaf counts, of (id, id, height) merges that list children before parents.
+
+    A merge is raised to the height of its children where single precision put it below them,
+    and a merge at infinity, of two components, to a tenth above the last finite height.
+    """
+    n = len(merges) + 1
+    pairs = merges[:, :2].astype(np.int64).tolist()
+    finite = merges[np.isfinite(merges[:, 2]), 2]
+    top = 1.1 * float(finite.max()) if finite.size else 1.0
+    height, size = [0.0] * n, [1] * n
+    for (a, b), own in zip(pairs, merges[:, 2].tolist(), strict=True):
+        height.append(max(min(own, top), height[a], height[b]))
+        size.append(size[a] + size[b])
+    # Stable, so that children stay before parents at equal heights.
+    order = np.argsort(height[n:], kind="stable")
+    renumbered = np.arange(2 * n - 1)
+    renumbered[n + order] = np.arange(n, 2 * n - 1)
+    ids = np.sort(renumbered[np.array(pairs, dtype=np.int64)], axis=1)
+    return np.column_stack([ids, height[n:], size[n:]]).astype(np.float64)[order]

@@ -1,0 +1,170 @@
+"""The input door: whatever holds a graph or a similarity matrix becomes a Graph.
+
+Everything that takes a graph takes anything :func:`as_graph` takes, so the rules are written
+once, there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from convexhc.border import check_symmetrize, check_values, checked_names, listed_names
+from convexhc.graph import Graph, Symmetrize
+from convexhc.io.files import read_file
+from convexhc.io.objects import read_tuples, reader_of
+from convexhc.io.reading import Reading
+
+__all__ = ["as_graph"]
+
+
+def as_graph(
+    data: Any,
+    *,
+    symmetrize: Symmetrize | None = None,
+    signed: bool = False,
+    names: Iterable[Hashable] | None = None,
+    weight: str | None = "weight",
+    key: str = "connectivities",
+) -> Graph:
+    """Read a graph or a similarity matrix from anything that holds one.
+
+    Parameters
+    ----------
+    data : object
+        - a :class:`~convexhc.graph.Graph`, or a result of :mod:`convexhc.similarity`;
+        - a matrix: ndarray, scipy sparse matrix or array, or list of lists;
+        - a pandas DataFrame: a square matrix whose index and columns hold the same labels, or
+          a table of edges with columns source/target (or u/v, from/to, node1/node2, i/j) and,
+          if weighted, weight (or w, value), in any case and order;
+        - a networkx or igraph graph, or an AnnData object;
+        - an iterable of ``(u, v)`` or of ``(u, v, weight)`` **tuples**;
+        - the name of a file (see Notes).
+    symmetrize : {"mean", "max", "min"}, optional
+        How to combine two directions that differ; by default they are refused. A matrix, a
+        directed graph and, **when this is given**, an edge list are read as directed: an edge
+        in one direction only counts as zero in the other.
+    signed : bool
+        Let negative weights pass.
+    names : iterable of hashable values, optional
+        Names of the nodes instead of those in the data. For an edge list it says which nodes
+        there are, isolated ones included, and in what order.
+    weight : str or None
+        Edge attribute or column that holds the weight; None counts every edge as one. By
+        default, a graph without the attribute ``"weight"`` counts every edge as one, and so
+        does a table of edges without a third column; a single third column is the weight
+        whatever its name. Any other name must exist.
+    key : str
+        Entry of ``obsp`` of an AnnData object.
+
+    Returns
+    -------
+    Graph
+        The graph, with the names of its nodes. Time and memory in proportion to the edges; a
+        sparse input is never densified.
+
+    Raises
+    ------
+    ValueError, TypeError
+        What :class:`~convexhc.graph.Graph` refuses, or data in none of the forms above.
+    FileNotFoundError, ImportError
+        No such file; or the library that reads it is not installed.
+
+    Warns
+    -----
+    UserWarning
+        The matrix looks like distances: complete, zero diagonal, triangle inequality.
+
+    Notes
+    -----
+    Edges. A self-loop goes to the diagonal, once. Parallel edges of a networkx or igraph graph
+    are summed. In an edge list, lines that repeat a pair in the same direction are summed; a
+    pair listed in both directions is one edge stated twice, so the two must agree, or
+    ``symmetrize`` say how to combine them. Weight zero is no edge, though it introduces its
+    nodes: ``(u, u, 0)`` declares an isolated node. Nodes of an edge list are sorted if all
+    names are integers, else numbered in the order of first appearance.
+
+    Files. ``.mtx``; ``.npy`` and ``.npz`` with one array, or from ``scipy.sparse.save_npz``;
+    ``.graphml``, ``.gml``, ``.gexf`` and ``.net`` through networkx; ``.h5ad`` through anndata;
+    and text, ``.csv``, ``.tsv`` and ``.txt``. In text, lines that are blank or start with ``#``
+    or ``%`` are skipped, and the separator is the first of tab, semicolon, comma that the first
+    line holds, else blanks. The text is a matrix with names if its first line repeats its first
+    column (with or without a corner cell, which must not be a number); a table of edges if the
+    first line has the column names above; a matrix if it is a square of numbers, perhaps under
+    a line of names; a list of edges if it has two or three columns, with or without a title
+    line; a matrix with row names only if it has one column more than lines. A square of two or
+    three columns is a matrix only if symmetric, and refused if its first two columns could be
+    numbered nodes as well. Names are integers if all of them are, else text.
+
+    Examples
+    --------
+    >>> graph = as_graph([("ann", "bob", 2.0), ("bob", "cid", 1.0)])
+    >>> graph.names
+    ('ann', 'bob', 'cid')
+    >>> graph.weight
+    array([2., 1.])
+    """
+    check_symmetrize(symmetrize)
+    held = data if isinstance(data, Graph) else getattr(data, "graph", None)
+    if isinstance(held, Graph):
+        return _checked_again(held, names, signed=signed)
+    listed = None if names is None else listed_names(names)
+    reading = Reading(symmetrize, signed, listed, weight, key)
+    graph = _read(data, reading)
+    if _looks_like_distances(graph):
+        warnings.warn(
+            "the matrix looks like distances (complete, zero diagonal, triangle inequality), but "
+            "larger values are read as more similar: turn distances into similarities first, "
+            "for instance np.exp(-(d / np.median(d)) ** 2), or use similarity.knn on the points",
+            UserWarning,
+            stacklevel=2,
+        )
+    return graph
+
+
+def _read(data: Any, reading: Reading) -> Graph:
+    if isinstance(data, str | PathLike):
+        return read_file(Path(data), reading)
+    if isinstance(data, np.ndarray) or sparse.issparse(data):
+        return reading.matrix(data)
+    reader = reader_of(data)
+    if reader is not None:
+        return reader(data, reading)
+    if isinstance(data, list) and data and not isinstance(data[0], tuple):
+        return reading.matrix(data)
+    # A set would number its nodes differently from one run to the next.
+    if isinstance(data, Iterable) and not isinstance(data, bytes | Mapping | set | frozenset):
+        return read_tuples(data, reading)
+    raise TypeError(
+        f"cannot read a graph from {type(data).__name__}: give a matrix (array, scipy sparse, "
+        "DataFrame), a networkx or igraph graph, an AnnData object, a list of (u, v, weight) "
+        "tuples or a file name"
+    )
+
+
+def _checked_again(graph: Graph, names: Iterable[Hashable] | None, *, signed: bool) -> Graph:
+    """Let a graph through, unless it was built under looser rules than those asked for now."""
+    loops = np.arange(graph.n)
+    check_values(graph.weight, graph.tail, graph.head, graph.names, signed=signed)
+    check_values(graph.diagonal, loops, loops, graph.names, signed=signed)
+    return graph if names is None else replace(graph, names=checked_names(names, graph.n))
+
+
+def _looks_like_distances(graph: Graph, n_sampled: int = 60) -> bool:
+    if graph.n < 5 or 2 * graph.n_edges != graph.n * (graph.n - 1) or graph.diagonal.any():
+        return False
+    # Below a ratio of two the triangle inequality holds for any numbers, and proves nothing;
+    # this spares complete graphs with equal weights.
+    if graph.weight.min() <= 0 or graph.weight.max() <= 2 * graph.weight.min():
+        return False
+    nodes = np.unique(np.linspace(0, graph.n - 1, n_sampled).astype(np.int64))
+    distance = graph.subgraph(nodes).dense()
+    detour = (distance[:, :, None] + distance[None, :, :]).min(axis=1)
+    return bool((distance <= detour * (1 + 1e-9)).all())

@@ -1,0 +1,142 @@
+"""Graphs held in memory by other libraries, read without importing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from convexhc.graph import Graph
+from convexhc.io.reading import (
+    DEFAULT_WEIGHT,
+    END_COLUMNS,
+    MISSING_END,
+    Reading,
+    find_columns,
+)
+
+
+def reader_of(data: Any) -> Callable[[Any, Reading], Graph] | None:
+    """Return the function that reads an object of another library, None if it is unknown."""
+    for reader, attributes in _RECOGNISED:
+        if all(hasattr(data, attribute) for attribute in attributes):
+            return reader
+    return None
+
+
+def read_networkx(graph: Any, reading: Reading) -> Graph:
+    """Read a networkx graph of any of its four classes."""
+    nodes = list(graph.nodes)
+    number = {name: i for i, name in enumerate(nodes)}
+    edges = list(graph.edges(data=True))
+    attributes = sorted({str(name) for _, _, values in edges for name in values})
+    weight = _edge_weights(
+        [values.get(reading.weight) for _, _, values in edges],
+        [(u, v) for u, v, _ in edges],
+        attributes,
+        reading,
+    )
+    return reading.network(
+        nodes,
+        [number[u] for u, _, _ in edges],
+        [number[v] for _, v, _ in edges],
+        weight,
+        directed=graph.is_directed(),
+    )
+
+
+def read_igraph(graph: Any, reading: Reading) -> Graph:
+    """Read an igraph graph; nodes are called by their ``name`` attribute if there is one."""
+    named = "name" in graph.vs.attributes()
+    nodes = list(graph.vs["name"]) if named else list(range(graph.vcount()))
+    ends = graph.get_edgelist()
+    attributes = graph.es.attributes()
+    values = graph.es[reading.weight] if reading.weight in attributes else [None] * len(ends)
+    weight = _edge_weights(values, [(nodes[i], nodes[j]) for i, j in ends], attributes, reading)
+    tail, head = [i for i, _ in ends], [j for _, j in ends]
+    return reading.network(nodes, tail, head, weight, directed=graph.is_directed())
+
+
+def _edge_weights(
+    values: Sequence[Any],
+    ends: Sequence[tuple[Any, Any]],
+    attributes: Sequence[str],
+    reading: Reading,
+) -> list[Any] | None:
+    if reading.weight is None:
+        return None
+    missing = [pair for pair, value in zip(ends, values, strict=True) if value is None]
+    if not missing:
+        return list(values)
+    if len(missing) < len(ends):
+        raise ValueError(
+            f"the edge {missing[0]!r} has no attribute {reading.weight!r} while other edges have: "
+            "give every edge one"
+        )
+    if reading.weight != DEFAULT_WEIGHT:
+        raise ValueError(
+            f"no edge has the attribute {reading.weight!r} asked for as weight: the attributes "
+            f"are {list(attributes)}"
+        )
+    return None
+
+
+def read_frame(frame: Any, reading: Reading) -> Graph:
+    """Read a pandas DataFrame: a square matrix with equal labels, or a table of edges."""
+    rows, columns = frame.index.tolist(), frame.columns.tolist()
+    if len(rows) == len(columns) and set(rows) == set(columns):
+        # Selecting by label also undoes columns listed in another order than the rows.
+        square = frame if rows == columns else frame[rows]
+        if len(rows) and all(str(dtype).startswith("Sparse") for dtype in square.dtypes):
+            return reading.matrix(square.sparse.to_coo(), rows)
+        return reading.matrix(square.to_numpy(), rows)
+    places = find_columns(columns, reading.weight)
+    if places is None:
+        pairs = ", ".join("/".join(pair) for pair in END_COLUMNS)
+        raise ValueError(
+            f"the DataFrame of shape {frame.shape} is neither a square matrix whose index equals "
+            f"its columns, nor a table of edges with columns {pairs}: its columns are "
+            f"{columns[:6]}; relabel it"
+        )
+    source, target, weight = places
+    if frame.iloc[:, [source, target]].isna().to_numpy().any():
+        raise ValueError(MISSING_END)
+    return reading.edges(
+        frame.iloc[:, source].tolist(),
+        frame.iloc[:, target].tolist(),
+        None if weight is None else frame.iloc[:, weight].to_numpy(),
+    )
+
+
+def read_anndata(data: Any, reading: Reading) -> Graph:
+    """Read one of the cell-by-cell matrices of an AnnData object."""
+    if reading.key not in data.obsp:
+        raise ValueError(
+            f"the AnnData object has no obsp[{reading.key!r}]: it has {sorted(data.obsp)}; compute "
+            "neighbours first, or pass key=..."
+        )
+    return reading.matrix(data.obsp[reading.key], data.obs_names.tolist())
+
+
+def read_tuples(data: Iterable[Any], reading: Reading) -> Graph:
+    """Read an iterable of (u, v) or (u, v, weight) tuples."""
+    edges = list(data)
+    width = len(edges[0]) if edges and isinstance(edges[0], tuple) else 2
+    for place, edge in enumerate(edges):
+        if not isinstance(edge, tuple) or len(edge) != width or width not in (2, 3):
+            raise ValueError(
+                f"edge number {place} of the list is {edge!r}: edges must be all (u, v) or all "
+                "(u, v, weight) tuples"
+            )
+    weight = np.array([edge[2] for edge in edges]) if width == 3 else None
+    return reading.edges([edge[0] for edge in edges], [edge[1] for edge in edges], weight)
+
+
+# What tells each kind apart, so that none of the libraries has to be imported.
+_RECOGNISED: tuple[tuple[Callable[[Any, Reading], Graph], tuple[str, ...]], ...] = (
+    (read_anndata, ("obsp", "obs_names")),
+    (read_frame, ("columns", "index", "iloc")),
+    (read_igraph, ("vs", "es", "get_edgelist")),
+    (read_networkx, ("nodes", "edges", "is_directed", "is_multigraph")),
+)

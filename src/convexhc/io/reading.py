@@ -1,0 +1,170 @@
+"""The options of one reading, and the three roads by which data enters a Graph.
+
+Every reader of this package, whatever it reads, ends in one of the methods of
+:class:`Reading`: a matrix, a list of named edges, or a network that knows its nodes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from convexhc.border import checked_names
+from convexhc.graph import Graph, Symmetrize
+
+# Column names of an edge table, in pairs, and of its weights; case does not matter.
+END_COLUMNS = (("source", "target"), ("u", "v"), ("from", "to"), ("node1", "node2"), ("i", "j"))
+WEIGHT_COLUMNS = ("weight", "w", "value")
+DEFAULT_WEIGHT = "weight"
+MISSING_END = "an edge has a missing end (None or NaN): drop it or name its node"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the caller said about the data; see :func:`convexhc.io.as_graph`."""
+
+    symmetrize: Symmetrize | None = None
+    signed: bool = False
+    names: tuple[Hashable, ...] | None = None
+    weight: str | None = DEFAULT_WEIGHT
+    key: str = "connectivities"
+
+    def matrix(self, matrix: Any, names: Iterable[Hashable] | None = None) -> Graph:
+        """Read a square matrix; the caller's names come before those found in the data."""
+        return Graph.from_matrix(
+            matrix,
+            names=names if self.names is None else self.names,
+            signed=self.signed,
+            symmetrize=self.symmetrize,
+        )
+
+    def network(
+        self,
+        nodes: Sequence[Hashable],
+        tail: ArrayLike,
+        head: ArrayLike,
+        weight: ArrayLike | None,
+        *,
+        directed: bool,
+    ) -> Graph:
+        """Read a network with its own list of nodes; parallel edges are summed."""
+        names = nodes if self.names is None else self.names
+        if not directed:
+            return Graph.from_edges(len(nodes), tail, head, weight, names=names, signed=self.signed)
+        values = np.ones(np.size(tail)) if weight is None else weight
+        shape = (len(nodes), len(nodes))
+        entries = sparse.coo_array((np.asarray(values), (_ints(tail), _ints(head))), shape=shape)
+        return self.matrix(entries, names)
+
+    def edges(
+        self,
+        sources: Sequence[Hashable],
+        targets: Sequence[Hashable],
+        weight: ArrayLike | None,
+    ) -> Graph:
+        """Read a list of named edges, whose nodes are those it mentions.
+
+        The caller's names, when given, fix the nodes and their order. Otherwise integer
+        names are sorted, and any others numbered in the order of first appearance.
+        """
+        met, tail, head = number_ends(sources, targets)
+        # A missing end would pass for a node of its own; NaN is the one value unequal to itself.
+        if any(name is None or name != name for name in met):
+            raise ValueError(MISSING_END)
+        return self.numbered_edges(met, tail, head, weight)
+
+    def numbered_edges(
+        self,
+        met: Sequence[Hashable],
+        tail: NDArray[np.int64],
+        head: NDArray[np.int64],
+        weight: ArrayLike | None,
+    ) -> Graph:
+        """Read a list of edges whose ends are places in ``met``, the names it mentions."""
+        found = [name.item() if isinstance(name, np.generic) else name for name in met]
+        whole = [name for name in found if type(name) is int]
+        names: Sequence[Hashable] = sorted(whole) if len(whole) == len(found) else found
+        if self.names is not None:
+            names = checked_names(self.names, len(self.names))
+        number = {name: i for i, name in enumerate(names)}
+        unknown = [name for name in found if name not in number]
+        if unknown:
+            raise ValueError(
+                f"the edge list mentions the node {unknown[0]!r}, which is not in names: add it "
+                "there, or leave names out"
+            )
+        place = np.array([number[name] for name in found], dtype=np.int64)
+        return Graph.from_edges(
+            len(names),
+            place[tail],
+            place[head],
+            weight,
+            names=names,
+            signed=self.signed,
+            duplicates="mirror",
+            symmetrize=self.symmetrize,
+        )
+
+
+def number_ends(
+    sources: Sequence[Hashable], targets: Sequence[Hashable]
+) -> tuple[list[Hashable], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct ends in the order of first appearance, and the place of each end."""
+    # A name looked up for the first time gets the next number; map and fromiter keep the loop
+    # over the edges out of the interpreter.
+    number: defaultdict[Hashable, int] = defaultdict(count().__next__)
+    ends = chain.from_iterable(zip(sources, targets, strict=True))
+    try:
+        places = np.fromiter(map(number.__getitem__, ends), np.int64, 2 * len(sources))
+    except TypeError as error:
+        raise TypeError(
+            f"node names must be hashable (text, numbers, tuples ...): {error}"
+        ) from error
+    return list(number), places[0::2], places[1::2]
+
+
+def _ints(values: ArrayLike) -> NDArray[np.int64]:
+    return np.asarray(values, dtype=np.int64).reshape(-1)
+
+
+def find_columns(columns: Sequence[Any], weight: str | None) -> tuple[int, int, int | None] | None:
+    """Return the places of source, target and weight among the columns of an edge table.
+
+    Returns None when no pair of :data:`END_COLUMNS` is there; the weight is None when the
+    caller wants none, or the table has no further column. Raises ValueError when the weight
+    column is missing, or could be any of several.
+    """
+    words = [str(column).strip().lower() for column in columns]
+    for first, second in END_COLUMNS:
+        if first in words and second in words:
+            break
+    else:
+        return None
+    ends = words.index(first), words.index(second)
+    if weight is None:
+        return *ends, None
+    if weight != DEFAULT_WEIGHT:
+        return *ends, column_named(weight, columns)
+    known = [words.index(word) for word in WEIGHT_COLUMNS if word in words]
+    others = [place for place in range(len(words)) if place not in ends]
+    if not known and len(others) > 1:
+        raise ValueError(
+            f"which column holds the weight? The columns are {words}: pass weight=..., with the "
+            "name of one, or None if every edge counts one"
+        )
+    return *ends, next(iter(known + others), None)
+
+
+def column_named(weight: str, columns: Sequence[Any]) -> int:
+    """Return the place of the weight column that the caller named."""
+    words = [str(column) for column in columns]
+    if weight not in words:
+        raise ValueError(f"there is no weight column {weight!r}: the columns are {words}")
+    return words.index(weight)

@@ -1,0 +1,209 @@
+"""Edge lists and matrices in text files.
+
+One reader serves all of them, without pandas: splitting lines is as fast as a table library
+for the few columns of an edge list, and it knows the line number of whatever is wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain, repeat
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.graph import Graph
+from convexhc.io.reading import (
+    DEFAULT_WEIGHT,
+    Reading,
+    column_named,
+    find_columns,
+    number_ends,
+)
+
+_COMMENT_MARKS = "#%"
+_WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Cells of the data lines of a file, and where those lines stood.
+
+    The cells below the first line are one flat list: a list per line would cost more to create
+    than everything else.
+    """
+
+    header: list[str]
+    body: list[str]
+    width: int
+    lines: list[str]
+    numbers: list[int]
+
+    @property
+    def height(self) -> int:
+        return len(self.lines)
+
+    def fault(self, row: int, what: str) -> ValueError:
+        return ValueError(f"line {self.numbers[row]}: {what}: {self.lines[row]!r}")
+
+    def column(self, place: int, *, start: int) -> list[str]:
+        below = self.body[place :: self.width]
+        return below if start else [self.header[place], *below]
+
+    def values(self, *, start: int, first: int) -> NDArray[np.float64]:
+        """Return the numbers in the rows from ``start`` on, columns from ``first`` on."""
+        cells = self.body if start else self.header + self.body
+        kept = np.array(cells, dtype=object).reshape(-1, self.width)[:, first:]
+        flat = self.numbers_in(kept.ravel().tolist(), start=start, per_row=self.width - first)
+        return flat.reshape(kept.shape)
+
+    def numbers_in(self, cells: list[str], *, start: int, per_row: int) -> NDArray[np.float64]:
+        try:
+            return np.array(list(map(float, cells)))
+        except ValueError:
+            k = next(k for k, cell in enumerate(cells) if not _is_number(cell))
+            raise self.fault(start + k // per_row, f"{cells[k]!r} is not a number") from None
+
+
+def read_text(path: Path, reading: Reading) -> Graph:
+    """Read a text file as the rules of :func:`convexhc.io.as_graph` say.
+
+    The rules are tried in order: a matrix with row and column names; a table of edges with
+    known column names; a square of numbers, for up to three columns only if symmetric and not
+    led by whole numbers; two or three columns of edges; a matrix with row names only.
+    """
+    table = _read_table(path)
+    width, height = table.width, table.height
+    if _has_both_names(table):
+        return reading.matrix(table.values(start=1, first=1), _typed(table.column(0, start=1)))
+    if len(table.header) != width:
+        raise table.fault(0, f"{width} cells expected, {len(table.header)} found")
+    places = find_columns(table.header, reading.weight)
+    if places is not None:
+        return _read_edges(table, *places, start=1, reading=reading)
+    if height == width and _must_be_matrix(table, start=0):
+        return reading.matrix(table.values(start=0, first=0))
+    if height == width + 1 and _must_be_matrix(table, start=1):
+        return reading.matrix(table.values(start=1, first=0), _typed(table.header))
+    if width in (2, 3):
+        start = 1 if _has_title(table) else 0
+        weight = None if reading.weight is None or width == 2 else 2
+        if reading.weight not in (None, DEFAULT_WEIGHT):
+            weight = column_named(reading.weight, table.header if start else [])
+        return _read_edges(table, 0, 1, weight, start=start, reading=reading)
+    if height == width - 1:
+        return reading.matrix(table.values(start=0, first=1), _typed(table.column(0, start=0)))
+    raise ValueError(
+        f"{height} lines of {width} cells are neither an edge list (two or three columns, or "
+        "columns named source, target, weight) nor a square matrix; for points in space use "
+        "similarity.knn"
+    )
+
+
+def _read_table(path: Path) -> _Table:
+    # utf-8-sig drops the byte-order mark that spreadsheets write.
+    text = path.read_text(encoding="utf-8-sig")
+    every = text.split("\n")
+    numbers = [
+        k for k, line in enumerate(every, 1) if line.strip() and line[0] not in _COMMENT_MARKS
+    ]
+    lines = [every[k - 1] for k in numbers]
+    if not lines:
+        raise ValueError("the file holds no data lines")
+    delimiter = next((mark for mark in "\t;," if mark in lines[0]), None)
+    if delimiter is None or '"' in text:
+        rows = [_cells(line, delimiter) for line in lines]
+        widths, header, body = [len(row) for row in rows], rows[0], list(chain(*rows[1:]))
+    else:
+        widths = [1 + marks for marks in map(str.count, lines, repeat(delimiter))]
+        header = _cells(lines[0], delimiter)
+        body = delimiter.join(lines[1:]).split(delimiter) if lines[1:] else []
+        if " " in text:
+            body = [cell.strip() for cell in body]
+    width = Counter(widths).most_common(1)[0][0]
+    table = _Table(header, body, width, lines, numbers)
+    for row, found in enumerate(widths):
+        # The first line may lack the corner cell above the row names.
+        if found != width and row > 0:
+            raise table.fault(row, f"{width} cells expected, {found} found")
+    return table
+
+
+def _cells(line: str, delimiter: str | None) -> list[str]:
+    if '"' in line:
+        quoted = csv.reader([line], delimiter=delimiter or " ", skipinitialspace=True)
+        return [cell.strip() for cell in next(quoted)]
+    return [cell.strip() for cell in line.split(delimiter)]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_both_names(table: _Table) -> bool:
+    header, beside = table.header, table.column(0, start=1)
+    if table.height != table.width or not beside:
+        return False
+    # Two edges in a row, a b and b c, repeat a name in the same places.
+    if table.width == 2 and not _is_number(table.body[-1]):
+        return False
+    # A symmetric matrix of numbers also has equal first row and column: its corner tells.
+    return header == beside or (header[1:] == beside and not _is_number(header[0]))
+
+
+def _must_be_matrix(table: _Table, *, start: int) -> bool:
+    """Tell whether a square block is a matrix, which a few edges can be mistaken for."""
+    cells = table.body if start else table.header + table.body
+    width = table.width
+    if width > 3:
+        return True
+    if not all(map(_is_number, cells)):
+        return False
+    block = np.array(cells, dtype=np.float64).reshape(width, width)
+    if not np.array_equal(block, block.T):
+        return False
+    if _whole(cells[0::width] + cells[1::width]):
+        raise ValueError(
+            f"{width} lines of {width} numbers can be a matrix as well as edges between numbered "
+            "nodes: put the line source,target,weight above edges, row and column names on a matrix"
+        )
+    return True
+
+
+def _has_title(table: _Table) -> bool:
+    """Tell whether the first line of two or three columns of edges is no edge."""
+    if table.width == 3:
+        # A cell that starts like a number and is not one is a mistake to report, not a title.
+        return not _is_number(table.header[2]) and table.header[2][:1].isalpha()
+    return bool(table.body) and _whole(table.body) and not _whole(table.header)
+
+
+def _whole(cells: list[str]) -> bool:
+    return all(map(_WHOLE_NUMBER.fullmatch, cells))
+
+
+def _typed(cells: list[str]) -> list[int] | list[str]:
+    """Return integers if all names are, as Python writes them (007 stays text)."""
+    return [int(cell) for cell in cells] if _whole(cells) else cells
+
+
+def _read_edges(
+    table: _Table, source: int, target: int, weight: int | None, *, start: int, reading: Reading
+) -> Graph:
+    ends = table.column(source, start=start), table.column(target, start=start)
+    values = None
+    if weight is not None:
+        values = table.numbers_in(table.column(weight, start=start), start=start, per_row=1)
+    met, tail, head = number_ends(*ends)
+    if "" in met:
+        row = next(k for k, pair in enumerate(zip(*ends, strict=True)) if "" in pair)
+        raise table.fault(start + row, "an end of the edge is blank")
+    return reading.numbered_edges(_typed([str(name) for name in met]), tail, head, values)

@@ -1,0 +1,53 @@
+"""Numbers that say how good a representation, a partition or a hierarchy is.
+
+``representation`` looks at centroids (effective rank, distances), ``kmeans`` clusters them,
+``partition`` compares labels, ``comparison`` compares distance matrices and the graphs they
+induce, ``hierarchy`` scores a tree against the graph it was made from.
+"""
+
+from convexhc.metrics.comparison import discriminability, hamming, kendall, knn_graph
+from convexhc.metrics.hierarchy import (
+    cophenetic_correlation,
+    cophenetic_distances,
+    dasgupta_cost,
+    dasgupta_score,
+    tree_sampling_divergence,
+)
+from convexhc.metrics.kmeans import fuse_rows, kmeans_labels, kmeans_scores
+from convexhc.metrics.partition import (
+    PartitionScores,
+    matched_accuracy,
+    n_singletons,
+    partition_scores,
+    variation_of_information,
+)
+from convexhc.metrics.representation import (
+    centroid_distances,
+    distances_of,
+    effective_rank,
+    effective_rank_of,
+)
+
+__all__ = [
+    "PartitionScores",
+    "centroid_distances",
+    "cophenetic_correlation",
+    "cophenetic_distances",
+    "dasgupta_cost",
+    "dasgupta_score",
+    "discriminability",
+    "distances_of",
+    "effective_rank",
+    "effective_rank_of",
+    "fuse_rows",
+    "hamming",
+    "kendall",
+    "kmeans_labels",
+    "kmeans_scores",
+    "knn_graph",
+    "matched_accuracy",
+    "n_singletons",
+    "partition_scores",
+    "tree_sampling_divergence",
+    "variation_of_information",
+]

@@ -1,0 +1,205 @@
+"""What the centroids show: their effective rank and the distances between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg, sparse
+from scipy.spatial.distance import pdist, squareform
+
+from convexhc.io import as_graph
+
+FloatArray = NDArray[np.float64]
+
+# Negative values up to this share of the largest are taken for round-off; 2-hop similarities are
+# singular to 1e-8, and what lies further below zero is a matrix that is not semidefinite.
+ROUND_OFF = 1e-6
+
+
+def effective_rank(C: ArrayLike, K: Any) -> float:
+    """Effective rank of the similarities between centroids.
+
+    ``exp(-sum_k p_k log p_k)`` with p the eigenvalues of ``pi' K pi = C K C'``, scaled to sum to
+    one. It is 1 when all centroids are one, and n for ``C = I``, ``K = I``.
+
+    Parameters
+    ----------
+    C : (m, n) array
+        Centroids, one in each row.
+    K : (n, n) array, sparse matrix, or anything :func:`convexhc.io.as_graph` reads
+        Positive semidefinite similarity.
+
+    Returns
+    -------
+    float
+        Between 1 and m. O(m n (m + n) + m^3) time.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not fit, NaN, a matrix that is not semidefinite, or zero.
+
+    Examples
+    --------
+    >>> round(effective_rank(np.eye(4), np.eye(4)), 6)
+    4.0
+    >>> round(effective_rank(np.full((4, 4), 0.25), np.eye(4)), 6)
+    1.0
+    """
+    return effective_rank_of(_gram(checked_rows(C), K))
+
+
+def effective_rank_of(S: ArrayLike) -> float:
+    """Effective rank of a positive semidefinite matrix.
+
+    ``exp(-sum_k p_k log p_k)`` with p the eigenvalues scaled to sum to one; negative round-off
+    counts as zero.
+
+    Parameters
+    ----------
+    S : (n, n) array
+        Symmetric, dense.
+
+    Returns
+    -------
+    float
+        Between 1 and n. O(n^3) time.
+
+    Raises
+    ------
+    ValueError
+        Not square, NaN, an eigenvalue below -1e-6 of the largest, or the zero matrix.
+
+    Examples
+    --------
+    >>> round(effective_rank_of(np.diag([1.0, 1.0, 0.0])), 6)
+    2.0
+    """
+    values = linalg.eigvalsh(_square(S))
+    largest = float(values[-1])
+    if largest <= 0 or values[0] < -ROUND_OFF * largest:
+        raise ValueError(
+            "the effective rank needs a positive semidefinite matrix that is not zero; got "
+            f"eigenvalues from {values[0]:.6g} to {largest:.6g}. similarity.shift_to_positive "
+            "makes a similarity positive"
+        )
+    shares = values[values > 0] / values[values > 0].sum()
+    return float(np.exp(-(shares * np.log(shares)).sum()))
+
+
+def centroid_distances(C: ArrayLike, K: Any = None) -> FloatArray:
+    """Euclidean distances between centroids, in feature space if a similarity is given.
+
+    ``d_ij^2 = (c_i - c_j) K (c_i - c_j)'``, or ``|c_i - c_j|^2`` without K. Rows that are equal
+    have equal distances to everything, to the last bit, so that ranks see the ties; pass the
+    centroids of an iterative solver through :func:`~convexhc.metrics.fuse_rows` first.
+
+    Parameters
+    ----------
+    C : (m, n) array
+        Centroids, one in each row.
+    K : (n, n) array, sparse matrix, or anything :func:`convexhc.io.as_graph` reads, optional
+        Positive semidefinite similarity.
+
+    Returns
+    -------
+    (m, m) float64 array
+        Symmetric, with a zero diagonal; with K, distances below 1e-8 of the largest are
+        round-off. O(n m^2), m the number of distinct rows, and one product with K.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not fit, NaN, or a K that gives negative squares.
+
+    Examples
+    --------
+    >>> centroid_distances([[1.0, 0.0], [0.0, 1.0]], 2 * np.eye(2))
+    array([[0., 2.],
+           [2., 0.]])
+    """
+    distinct, place = np.unique(checked_rows(C), axis=0, return_inverse=True)
+    if K is None:
+        between = squareform(pdist(distinct)) if len(distinct) > 1 else np.zeros((1, 1))
+    else:
+        # Differences are the same around any origin, and around the mean they cancel least.
+        between = distances_of(_gram(distinct - distinct.mean(axis=0), K))
+    return np.ascontiguousarray(between[np.ix_(place, place)])
+
+
+def distances_of(S: ArrayLike) -> FloatArray:
+    """Distances in the feature space of a similarity: ``sqrt(S_ii + S_jj - 2 S_ij)``.
+
+    Adding gamma to the diagonal adds ``2 gamma`` to every square and leaves their order alone.
+
+    Parameters
+    ----------
+    S : (n, n) array
+        Symmetric positive semidefinite, dense.
+
+    Returns
+    -------
+    (n, n) float64 array
+        Symmetric, with a zero diagonal. O(n^2).
+
+    Raises
+    ------
+    ValueError
+        Not square, NaN, or a pair with ``2 S_ij`` above ``S_ii + S_jj`` by more than round-off.
+
+    Examples
+    --------
+    >>> distances_of([[1.0, 0.5], [0.5, 1.0]])
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    gram = _square(S)
+    norms = gram.diagonal()
+    # In this order the two halves are rounded alike.
+    squares = (norms[:, None] + norms[None, :]) - 2 * gram
+    if squares.min() < -ROUND_OFF * max(float(np.abs(gram).max()), np.finfo(float).tiny):
+        i, j = (int(at) for at in np.unravel_index(np.argmin(squares), squares.shape))
+        raise ValueError(
+            f"the similarity has no feature space: entry ({i}, {j}) is {gram[i, j]:.6g}, more than "
+            f"the mean of {norms[i]:.6g} and {norms[j]:.6g} on the diagonal. Give a positive "
+            "semidefinite one: similarity.shift_to_positive adds to the diagonal"
+        )
+    np.fill_diagonal(squares, 0.0)
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
+def _gram(rows: FloatArray, K: Any) -> FloatArray:
+    """``rows K rows'``, made symmetric to the last bit."""
+    dense_or_sparse = isinstance(K, np.ndarray) or sparse.issparse(K)
+    matrix: Any = K if dense_or_sparse else as_graph(K, signed=True).matrix()
+    n = rows.shape[1]
+    if matrix.shape != (n, n):
+        raise ValueError(
+            f"K must be {n} x {n}, one row for each column of the centroids; got shape "
+            f"{matrix.shape}"
+        )
+    gram = rows @ np.asarray(matrix @ rows.T)
+    return np.asarray((gram + gram.T) / 2)
+
+
+def checked_rows(C: ArrayLike) -> FloatArray:
+    """Centroids as a finite float64 matrix."""
+    rows = np.asarray(C, dtype=np.float64)
+    if rows.ndim != 2 or rows.size == 0:
+        raise ValueError(f"centroids must be the rows of a matrix; got shape {rows.shape}")
+    if not np.isfinite(rows).all():
+        raise ValueError("centroids must be finite; got NaN or infinity")
+    # Minus zero would pass for another row than zero.
+    return rows + 0.0
+
+
+def _square(S: ArrayLike) -> FloatArray:
+    """Finite square matrix in float64."""
+    matrix = np.asarray(S, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise ValueError(f"the similarity must be a square matrix; got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ValueError("the similarity must be finite; got NaN or infinity")
+    return matrix

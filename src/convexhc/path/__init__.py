@@ -1,0 +1,7 @@
+"""The regularisation path: range of lam, march with warm starts, result, storage."""
+
+from convexhc.path.point import Point
+from convexhc.path.result import Path, Provenance
+from convexhc.path.walk import solve_path
+
+__all__ = ["Path", "Point", "Provenance", "solve_path"]

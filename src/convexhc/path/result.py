@@ -1,0 +1,278 @@
+"""The path as a result: partitions, certificates, tree, summary, storage."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.path.point import Point
+from convexhc.path.storage import (
+    decode_names,
+    encode_names,
+    pack_points,
+    read_npz,
+    unpack_points,
+    write_npz,
+)
+from convexhc.problem import Labels
+from convexhc.tree import Plateau, Split, Tree
+from convexhc.version import __version__
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a path comes from: version, options, and a fingerprint of data, options and version."""
+
+    version: str
+    options: Mapping[str, Any]
+    data: str
+    digest: str
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], data: str) -> Provenance:
+        """Fingerprint of a run."""
+        said = json.dumps([__version__, dict(options), data], sort_keys=True)
+        return cls(__version__, dict(options), data, hashlib.sha256(said.encode()).hexdigest())
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A multiscale clustering: one certified partition a lam, and the tree they make.
+
+    Attributes
+    ----------
+    points : tuple of Point
+        Every solved lam, in increasing order.
+    names : tuple
+        Names of the nodes.
+    components : (n,) ndarray of int
+        Connected component of every node; components never fuse.
+    complete : bool
+        Whether the end was reached; False if `on_check` stopped the run or the consensus was not
+        met in the range searched.
+    provenance : Provenance
+        Version, options and fingerprints.
+    """
+
+    points: tuple[Point, ...] = field(repr=False)
+    names: tuple[Hashable, ...] = field(repr=False)
+    components: Labels = field(repr=False)
+    complete: bool
+    provenance: Provenance = field(repr=False)
+
+    def __repr__(self) -> str:
+        counts = " ".join(str(k) for k in self.available_n_clusters[:8])
+        more = " ..." if len(self.available_n_clusters) > 8 else ""
+        return (
+            f"Path(n={len(self.names)}, lambdas={len(self.points)} in "
+            f"[{self.lambdas[0]:.3g}, {self.lambdas[-1]:.3g}], clusters {counts}{more}, "
+            f"largest gap {self.relative_gap.max():.1e})"
+        )
+
+    @cached_property
+    def lambdas(self) -> Array:
+        """Solved lam, increasing."""
+        return np.array([point.lam for point in self.points])
+
+    @cached_property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """Number of clusters at every lam."""
+        return np.array([point.n_clusters for point in self.points])
+
+    @cached_property
+    def partitions(self) -> NDArray[np.int64]:
+        """Labels at every lam, one row each."""
+        return np.array([point.labels for point in self.points])
+
+    @cached_property
+    def relative_gap(self) -> Array:
+        """Certified relative duality gap at every lam."""
+        return np.array([point.relative_gap for point in self.points])
+
+    @cached_property
+    def objective(self) -> Array:
+        """Objective (eq. 4) at every lam."""
+        return np.array([point.objective for point in self.points])
+
+    @cached_property
+    def effective_rank(self) -> Array:
+        """Effective rank of the similarity between centroids at every lam."""
+        return np.array([point.effective_rank for point in self.points])
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree: nodes join at the smallest lam from which on they stay together."""
+        return Tree.from_partitions(
+            self.lambdas, self.partitions, names=self.names, components=self.components
+        )
+
+    @property
+    def linkage(self) -> Array:
+        """The tree as a scipy linkage, with lam as height."""
+        return self.tree.Z
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """Every cluster that did not stay together as lam grew."""
+        return self.tree.splits
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether no cluster ever split."""
+        return self.tree.is_nested
+
+    @property
+    def available_n_clusters(self) -> tuple[int, ...]:
+        """Numbers of clusters at which the tree can be cut, largest first."""
+        return tuple(sorted(self.tree.available_n_clusters, reverse=True))
+
+    @property
+    def plateaus(self) -> tuple[Plateau, ...]:
+        """Ranges of lam over which the tree does not change."""
+        return self.tree.plateaus()
+
+    @property
+    def widest_plateau(self) -> Plateau:
+        """The scale that persists longest: the widest range of log lam with one partition."""
+        return self.tree.widest_plateau()
+
+    def labels(
+        self,
+        *,
+        lam: float | None = None,
+        n_clusters: int | None = None,
+        min_cluster_size: int = 1,
+        small: Literal["nearest", "noise"] = "nearest",
+    ) -> Labels:
+        """Cluster of every node at one scale.
+
+        Parameters
+        ----------
+        lam : float, optional
+            The partition of the largest solved lam that is not above it (single nodes below the
+            first).
+        n_clusters : int, optional
+            The finest cut of the tree with at most so many clusters.
+        min_cluster_size : int
+            With ``n_clusters``: smaller clusters do not count.
+        small : {"nearest", "noise"}
+            They join the cluster they meet first in the tree, or are labelled -1.
+
+        Returns
+        -------
+        ndarray
+            Labels numbered by first occurrence.
+        """
+        if (lam is None) == (n_clusters is None):
+            raise ValueError("give either lam or n_clusters, received both or neither.")
+        if lam is not None and min_cluster_size == 1:
+            at = int(np.searchsorted(self.lambdas, lam, side="right")) - 1
+            return np.arange(len(self.names)) if at < 0 else self.points[at].labels.copy()
+        return self.tree.labels(
+            lam=lam, n_clusters=n_clusters, min_cluster_size=min_cluster_size, small=small
+        )
+
+    def centroids(self, lam: float) -> Array:
+        """Centroids (rows) at the solved lam nearest to ``lam`` in ratio."""
+        kept = [point for point in self.points if point.distinct is not None]
+        if not kept:
+            raise ValueError(
+                "no centroids were kept: run solve_path with keep='all', or solve(K, lam) again."
+            )
+        point = min(kept, key=lambda p: abs(np.log((p.lam + 1e-300) / (lam + 1e-300))))
+        assert point.distinct is not None
+        return point.distinct[point.labels]
+
+    def pi(self, lam: float) -> Array:
+        """The paper's matrix (columns are centroids) at the solved lam nearest to ``lam``."""
+        return self.centroids(lam).T
+
+    def to_newick(self) -> str:
+        """The tree in Newick format."""
+        return self.tree.to_newick()
+
+    def to_networkx(self) -> Any:
+        """The tree as a networkx DiGraph."""
+        return self.tree.to_networkx()
+
+    def to_frame(self) -> Any:
+        """One row a lam, as a pandas DataFrame (extra: graphs)."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
+        return pd.DataFrame(
+            {
+                "lam": self.lambdas,
+                "n_clusters": self.n_clusters,
+                "effective_rank": self.effective_rank,
+                "objective": self.objective,
+                "relative_gap": self.relative_gap,
+                "n_iter": [point.n_iter for point in self.points],
+                "status": [point.status for point in self.points],
+            }
+        )
+
+    def summary(self) -> str:
+        """A short text: size, range, plateaus, certificate, splits."""
+        widest = sorted(self.plateaus, key=lambda p: -p.log_width)[:5]
+        unsolved = sum(point.status != "SOLVED" for point in self.points)
+        certified = f"largest relative gap {self.relative_gap.max():.1e}"
+        lines = [
+            f"{len(self.names)} nodes, {int(self.components.max()) + 1} component(s), "
+            f"{len(self.points)} lam from {self.lambdas[0]:.4g} to {self.lambdas[-1]:.4g}",
+            f"certificate: {certified}" + (f"; {unsolved} lam not solved" if unsolved else ""),
+            f"nested: {'yes' if self.is_nested else f'no, {len(self.splits)} split(s)'}",
+            "widest plateaus:",
+        ]
+        lines += [
+            f"  {p.n_clusters:5d} clusters for lam {p.lam_from:.4g} to {p.lam_to:.4g}"
+            for p in widest
+        ]
+        if self.tree.root_joins:
+            lines.append(f"{self.tree.root_joins} join(s) at the top only close the tree")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return (
+            "<div style='border:1px solid #8884;border-radius:6px;padding:.6em 1em;"
+            "display:inline-block'><strong>convexhc path</strong>"
+            f"<pre style='margin:.4em 0 0'>{html.escape(self.summary())}</pre></div>"
+        )
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the path to one npz file, whole or not at all."""
+        text = {
+            "kind": "path",
+            "version": self.provenance.version,
+            "options": dict(self.provenance.options),
+            "data": self.provenance.data,
+            "digest": self.provenance.digest,
+            "complete": self.complete,
+            "names": encode_names(self.names),
+        }
+        write_npz(file, text, {**pack_points(self.points), "components": self.components})
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> Path:
+        """Read a path that `save` wrote."""
+        text, arrays = read_npz(file, "path")
+        provenance = Provenance(text["version"], text["options"], text["data"], text["digest"])
+        return cls(
+            tuple(unpack_points(arrays)),
+            decode_names(text["names"]),
+            arrays["components"],
+            text["complete"],
+            provenance,
+        )

@@ -1,0 +1,41 @@
+"""The similarity matrix K: from a graph, from points, and made positive definite.
+
+From a graph: :func:`two_hop` (the paper's), :func:`two_hop_diagonal`, :func:`normalized`,
+:func:`laplacian`, :func:`self_loops`, :func:`diffusion`, :func:`heat`. From a table:
+:func:`knn`, :func:`rbf`, :func:`correlation`. Each returns a :class:`Similarity`, which says
+what was added to its diagonal and whether it is positive definite.
+"""
+
+from __future__ import annotations
+
+from convexhc.similarity.definite import min_eigenvalue, require_psd
+from convexhc.similarity.from_graph import (
+    diffusion,
+    heat,
+    laplacian,
+    normalized,
+    self_loops,
+    two_hop,
+    two_hop_diagonal,
+)
+from convexhc.similarity.from_points import correlation, knn, rbf
+from convexhc.similarity.result import Similarity, shift_to_positive
+from convexhc.similarity.strongest import sparsify
+
+__all__ = [
+    "Similarity",
+    "correlation",
+    "diffusion",
+    "heat",
+    "knn",
+    "laplacian",
+    "min_eigenvalue",
+    "normalized",
+    "rbf",
+    "require_psd",
+    "self_loops",
+    "shift_to_positive",
+    "sparsify",
+    "two_hop",
+    "two_hop_diagonal",
+]

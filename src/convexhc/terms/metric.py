@@ -1,0 +1,39 @@
+"""Inner product of centroid matrices whose rows stand for several nodes each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """<A, B> = sum_g mass_g A_g . B_g, the plain one without masses.
+
+    A row of mass n_g stands for n_g fused nodes; with this inner product the contracted problem is
+    the full problem restricted to fused centroids, term by term.
+
+    Parameters
+    ----------
+    mass : (c,) ndarray or None
+        Number of nodes behind every row.
+    """
+
+    mass: Array | None = None
+
+    def inner(self, A: Array, B: Array) -> float:
+        """Inner product. O(c m)."""
+        if self.mass is None:
+            return float(np.vdot(A, B))
+        return float(np.einsum("g,gk,gk->", self.mass, A, B))
+
+    def represent(self, covector: Array) -> Array:
+        """The gradient, in this metric, of the linear form with these plain coefficients."""
+        return covector if self.mass is None else covector / self.mass[:, None]
+
+
+PLAIN = Metric()

@@ -1,0 +1,69 @@
+"""Random paths of partitions, and the obvious slow way to read them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+
+@st.composite
+def lambda_grids(draw, length):
+    """Strictly increasing values, from zero in some draws."""
+    steps = draw(st.lists(st.floats(0.01, 10.0), min_size=length, max_size=length))
+    grid = np.cumsum(steps)
+    return grid - grid[0] if draw(st.booleans()) else grid
+
+
+@st.composite
+def nested_paths(draw, max_nodes=14, max_levels=7):
+    """Partitions that only ever fuse; the last one may have several clusters.
+
+    Sizes are drawn, the fusions come from a drawn seed: drawn one by one they would nearly all
+    be fusions of node 0.
+    """
+    n = draw(st.integers(1, max_nodes))
+    length = draw(st.integers(1, max_levels))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    labels = rng.permutation(n)
+    rows = []
+    for _ in range(length):
+        for a, b in rng.integers(0, n, size=(rng.integers(0, 5), 2)):
+            labels = np.where(labels == labels[a], labels[b], labels)
+        rows.append(labels)
+    return draw(lambda_grids(length)), np.array(rows)
+
+
+@st.composite
+def paths(draw):
+    """Partitions that fuse and split: a nested path with some nodes thrown out again."""
+    lambdas, partitions = draw(nested_paths())
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    thrown = rng.random(partitions.shape) < draw(st.sampled_from([0.0, 0.05, 0.3]))
+    n = partitions.shape[1]
+    return lambdas, np.where(thrown, rng.integers(0, n + 1, size=partitions.shape), partitions)
+
+
+def pairs(labels):
+    """The n x n table of who is with whom: equal for equal partitions."""
+    labels = np.asarray(labels)
+    return labels[:, None] == labels[None, :]
+
+
+def together_from(partitions, level):
+    """Who is with whom in every row from ``level`` upwards."""
+    return np.all([pairs(row) for row in partitions[level:]], axis=0)
+
+
+def leaves_under(tree):
+    """Set of leaves of each node, by the merges."""
+    sets = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
+    for merge in tree.merges:
+        sets.append(frozenset().union(*(sets[child] for child in merge.children)))
+    return sets
+
+
+def chain(n):
+    """Linkage in which every row adds one leaf."""
+    rows = np.arange(n - 1)
+    left = np.where(rows == 0, 0, n + rows - 1)
+    return np.column_stack([left, rows + 1, (rows + 1) / n, rows + 2]).astype(np.float64)
