@@ -159,14 +159,15 @@ def test_without_a_similarity_distances_are_plain(seed, n):
 
 
 @pytest.mark.parametrize("with_similarity", [False, True])
-def test_equal_rows_have_equal_distances_to_the_last_bit(with_similarity):
-    rng = np.random.default_rng(2)
-    group = rng.integers(0, 9, size=60)
-    C = rng.dirichlet(np.ones(50), size=9)[group]
-    K = random_psd(rng, 50) if with_similarity else None
+@pytest.mark.parametrize("n", [10, 17, 101])
+def test_equal_rows_have_equal_distances_to_the_last_bit(n, with_similarity):
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 9, size=61)
+    C = rng.dirichlet(np.ones(n), size=9)[group]
+    K = random_psd(rng, n) if with_similarity else None
     found = metrics.centroid_distances(C, K)
-    for rows in (found, found.T):
-        assert np.array_equal(rows, rows[np.unique(group, return_index=True)[1]][group])
+    first = np.unique(group, return_index=True)[1]
+    assert np.array_equal(found, found[np.ix_(first[group], first[group])])
     assert not found[group[:, None] == group].any()
     assert found[group[:, None] != group].all()
 
@@ -264,6 +265,14 @@ def test_k_means_recovers_blocks_and_repeats_itself():
     assert scores.accuracy == scores.ari == 1.0
     assert scores.silhouette > 0.5
     assert scores == metrics.kmeans_scores(C, true)
+
+
+def test_k_means_starts_from_its_seed():
+    # Points without clusters: every start ends somewhere else.
+    C = np.random.default_rng(12).random((60, 2))
+    found = [metrics.kmeans_labels(C, 9, n_init=1, random_state=seed) for seed in (0, 0, 1)]
+    assert np.array_equal(found[0], found[1])
+    assert metrics.variation_of_information(found[0], found[2]) > 0
 
 
 def test_no_more_clusters_than_distinct_centroids():

@@ -1,5 +1,8 @@
 """Convex hierarchical clustering of graphs and similarity matrices, certified at every scale."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from convexhc import datasets, metrics, similarity
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -12,8 +15,13 @@ from convexhc.terms.constraint import project_doubly_stochastic
 from convexhc.tree import Tree
 from convexhc.version import __version__
 
+if TYPE_CHECKING:
+    from convexhc import plots, report, tl
+    from convexhc.estimators import ConvexHierarchicalClustering
+
 __all__ = [
     "Certificate",
+    "ConvexHierarchicalClustering",
     "Graph",
     "Path",
     "SmoothPath",
@@ -24,9 +32,31 @@ __all__ = [
     "as_graph",
     "datasets",
     "metrics",
+    "plots",
     "project_doubly_stochastic",
+    "report",
     "similarity",
     "smooth_path",
     "solve",
     "solve_path",
+    "tl",
 ]
+
+# Loaded when asked for: scikit-learn alone takes longer to import than the rest of the package.
+_ON_USE = {
+    "ConvexHierarchicalClustering": "convexhc.estimators",
+    "plots": "convexhc.plots",
+    "report": "convexhc.report",
+    "tl": "convexhc.tl",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ON_USE:
+        raise AttributeError(f"module 'convexhc' has no attribute {name!r}")
+    module = import_module(_ON_USE[name])
+    return module if module.__name__.endswith(f".{name}") else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

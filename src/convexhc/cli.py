@@ -1,58 +1,166 @@
-"""The command line: ``convexhc demo``."""
+"""The command line: ``convexhc demo | fit | cut | report | info | experiment``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from sklearn.metrics import adjusted_rand_score
+from convexhc.commands.demo import demo
+from convexhc.commands.experiment import experiment
+from convexhc.commands.fit import FROM_GRAPH, fit
+from convexhc.commands.read import cut, info, report
+from convexhc.commands.speech import ProgressLine, Refusal
+from convexhc.experiments import EXPERIMENTS
+from convexhc.version import __version__
 
-import convexhc
-from convexhc.datasets import fractal_graph
-from convexhc.metrics import effective_rank
+EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the answer is the exit code."""
+    options = build_parser().parse_args(arguments)
+    quiet = getattr(options, "quiet", False)
+    progress = ProgressLine(sys.stderr, quiet=quiet)
+    try:
+        return int(options.run(options, _speaker(quiet), progress))
+    except Refusal as refusal:
+        progress.clear()
+        print(f"convexhc: {refusal}", file=sys.stderr)
+        return 2
+    except (ValueError, TypeError, MemoryError, OSError, ImportError) as error:
+        progress.clear()
+        print(f"convexhc: {error}", file=sys.stderr)
+        return 1 if isinstance(error, MemoryError) else 2
+    except KeyboardInterrupt:
+        progress.clear()
+        print("convexhc: interrupted", file=sys.stderr)
+        return 130
+
+
+def _speaker(quiet: bool) -> Callable[[str], None]:
+    return (lambda text: None) if quiet else print
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Every command with its options and an example."""
     parser = argparse.ArgumentParser(
         prog="convexhc",
         description="Convex hierarchical clustering of graphs, certified at every scale.",
+        epilog=f"example: convexhc fit edges.csv -o out    {EXIT_CODES}",
     )
-    parser.add_argument("--version", action="version", version=convexhc.__version__)
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser(
-        "demo",
-        help="cluster a graph whose groups are known",
-        description="Cluster the 196-node fractal graph: 28 cliques in 4 communities.",
-        epilog="example: convexhc demo",
-    )
-    demo.set_defaults(run=_demo)
-    options = parser.parse_args(arguments)
-    return int(options.run(options))
+    _add_demo(commands)
+    _add_fit(commands)
+    _add_cut(commands)
+    _add_report(commands)
+    _add_info(commands)
+    _add_experiment(commands)
+    return parser
 
 
-def _demo(options: argparse.Namespace) -> int:
-    graph = fractal_graph(0)
-    K = convexhc.similarity.two_hop(graph.adjacency)
-    print("A graph of 196 nodes: 28 cliques of 7, in 4 communities of 49.\n")
-    print(
-        f"{'lam':>5}  {'clusters':>8}  {'relative gap':>12}  {'effective rank':>14}  "
-        f"{'ARI cliques':>11}  {'ARI communities':>15}"
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def _command(commands: Commands, name: str, text: str, example: str) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name, help=text, description=text, epilog=f"example: {example}    {EXIT_CODES}"
     )
-    for lam in (0.5, 1.0, 3.0):
-        solution = convexhc.solve(K, lam)
-        print(
-            f"{lam:5g}  {solution.n_clusters:8d}  {solution.relative_gap:12.1e}  "
-            f"{effective_rank(solution.centroids, K.matrix):14.2f}  "
-            f"{adjusted_rand_score(graph.fine, solution.labels):11.3f}  "
-            f"{adjusted_rand_score(graph.coarse, solution.labels):15.3f}"
-        )
-    print(
-        "\nThe gap is a proof: no centroids have an objective better than ours by more than that\n"
-        "share. ARI 1 means that the clusters are exactly the known groups."
+
+
+def _add_demo(commands: Commands) -> None:
+    parser = _command(
+        commands, "demo", "Cluster two graphs whose groups are known.", "convexhc demo"
     )
-    return 0
+    parser.add_argument("-o", "--output", default="demo", help="folder for the reports")
+    parser.add_argument("--quiet", action="store_true", help="say nothing")
+    parser.set_defaults(run=demo)
+
+
+def _add_graph(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("graph", metavar="GRAPH", help="CSV, TSV, MTX, NPZ, NPY, GraphML, GML, ...")
+    parser.add_argument(
+        "--similarity",
+        default="two_hop",
+        choices=[*FROM_GRAPH, "none"],
+        help="how the graph becomes a similarity; none: the file holds one (default %(default)s)",
+    )
+    parser.add_argument("--gamma", type=float, help="amount added to the diagonal")
+    parser.add_argument("--symmetrize", choices=["mean", "max", "min"], help="for directed graphs")
+    parser.add_argument(
+        "--neighbors",
+        type=int,
+        default=0,
+        metavar="K",
+        help="weigh only the K strongest neighbours of every node (default: all)",
+    )
+
+
+def _add_fit(commands: Commands) -> None:
+    text = "Cluster a graph at every scale and write labels, tree and report."
+    parser = _command(commands, "fit", text, "convexhc fit edges.csv -o out")
+    _add_graph(parser)
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help="folder for the results"
+    )
+    parser.add_argument("--l1-ratio", type=float, default=0.05, help="default %(default)s")
+    parser.add_argument(
+        "--lambdas", help="'0.1,0.5,1' or 'from:to:count'; default: found by itself"
+    )
+    parser.add_argument("--tol", type=float, default=1e-4, help="relative gap, default %(default)g")
+    methods = ["auto", "dual_fista", "admm", "primal_dual"]
+    parser.add_argument("--method", default="auto", choices=methods)
+    parser.add_argument("--max-iter", type=int, default=20_000, help="default %(default)s")
+    parser.add_argument("--resolution", type=float, default=0.1, help="default %(default)s")
+    parser.add_argument("--n-jobs", type=int, default=2, help="threads, default %(default)s")
+    parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    parser.add_argument("--force", action="store_true", help="overwrite the folder")
+    parser.add_argument("--quiet", action="store_true", help="say nothing")
+    parser.set_defaults(run=fit)
+
+
+def _add_cut(commands: Commands) -> None:
+    text = "Labels at one scale of a finished fit, as CSV."
+    parser = _command(commands, "cut", text, "convexhc cut out -k 5")
+    parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
+    scale = parser.add_mutually_exclusive_group(required=True)
+    scale.add_argument("-k", "--clusters", type=int, help="at most so many clusters")
+    scale.add_argument("--lam", type=float, help="strength of the penalty")
+    parser.add_argument("--min-size", type=int, default=1, help="smaller clusters do not count")
+    parser.add_argument("--noise", action="store_true", help="label their members -1")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: the screen")
+    parser.set_defaults(run=lambda options, say, progress: cut(options, say))
+
+
+def _add_report(commands: Commands) -> None:
+    parser = _command(
+        commands, "report", "Write report.html of a finished fit.", "convexhc report out"
+    )
+    parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: OUT/report.html")
+    parser.set_defaults(run=lambda options, say, progress: report(options, say))
+
+
+def _add_info(commands: Commands) -> None:
+    text = "Size of a graph, and what a fit would cost in memory and time."
+    parser = _command(commands, "info", text, "convexhc info edges.csv")
+    _add_graph(parser)
+    parser.set_defaults(run=lambda options, say, progress: info(options, say))
+
+
+def _add_experiment(commands: Commands) -> None:
+    text = "Rerun a claim of the paper."
+    parser = _command(commands, "experiment", text, "convexhc experiment synthetic --quick")
+    parser.add_argument("name", choices=sorted(EXPERIMENTS))
+    parser.add_argument("--quick", action="store_true", help="minutes instead of the full size")
+    parser.add_argument("--data", help="folder of the data sets; default: CONVEXHC_DATA")
+    parser.add_argument("-o", "--output", default="results", help="default %(default)s")
+    parser.add_argument("--n-jobs", type=int, default=2, help="processes, default %(default)s")
+    parser.add_argument("--quiet", action="store_true", help="say nothing")
+    parser.set_defaults(run=experiment)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csgraph, csr_array
+from scipy.sparse import csr_array
 
 from convexhc.graph import Graph
 from convexhc.terms.constraint import Constraint, DoublyStochastic, Free
@@ -87,23 +87,6 @@ class Problem:
         bound = offset + self.fidelity.lower_bound(C, value, gradient, pull, self.constraint)
         floor = max(1e-12 * self.fidelity.scale, np.finfo(float).tiny)
         return Certificate(objective, objective - bound, self.constraint.residual(C), floor)
-
-
-def components(n: int, tail: NDArray[np.int64], head: NDArray[np.int64]) -> Labels:
-    """Connected components of n nodes under the given edges, numbered by first occurrence.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> components(4, np.array([1]), np.array([3]))
-    array([0, 1, 2, 1])
-    """
-    links = coo_array((np.ones(tail.size, np.int8), (tail, head)), shape=(n, n))
-    found = csgraph.connected_components(links, directed=False)[1]
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
-    rank = np.empty(first.size, np.int64)
-    rank[np.argsort(first)] = np.arange(first.size)
-    return rank[inverse]
 
 
 def fuse(C: Array, labels: Labels) -> Array:

@@ -45,6 +45,15 @@ def size(*matrices):
     return max(1.0, *(np.abs(X).max() for X in matrices))
 
 
+def assert_optimal(X, P, mass=None):
+    """The optimality conditions, which no other matrix satisfies."""
+    assert P.C.min() >= 0
+    assert sums_error(P.C, mass) <= 1.01e-10
+    assert P.residual == pytest.approx(sums_error(P.C, mass), abs=1e-13)
+    shifted = X + (P.u[:, None] + P.v)
+    np.testing.assert_allclose(P.C, np.maximum(shifted, 0), atol=1e-14 * size(X, P.u, P.v))
+
+
 def onto_sums(X, mass):
     """Nearest matrix with the right sums, negative entries allowed, in the metric of the masses."""
     m, total = X.shape[1], mass.sum()
@@ -85,14 +94,8 @@ HARD = {
 
 
 @given(squares())
-def test_feasible_and_of_the_form_of_the_optimality_conditions(X):
-    P = project(X)
-    assert P.C.min() >= 0
-    assert sums_error(P.C) <= 1.01e-10
-    assert P.residual == pytest.approx(sums_error(P.C), abs=1e-14)
-    np.testing.assert_allclose(
-        P.C, np.maximum(X + P.u[:, None] + P.v, 0), atol=1e-14 * size(X, P.u, P.v)
-    )
+def test_optimal_on_small_matrices(X):
+    assert_optimal(X, project(X))
 
 
 @given(squares())
@@ -142,6 +145,15 @@ def test_contracting_equal_rows_to_masses_gives_the_same_answer(case):
     contracted = project(X, mass=mass)
     assert sums_error(contracted.C, mass) <= 1.01e-10
     np.testing.assert_allclose(contracted.C[groups], project(X[groups]).C, atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [0.01, 3.0])
+def test_contraction_of_a_large_matrix(scale):
+    """As above where most entries are zero, or few: other code paths than the small matrices."""
+    rng = np.random.default_rng(8)
+    groups = np.sort(np.append(np.arange(40), rng.integers(0, 40, size=110)))
+    X, mass = scale * rng.normal(size=(40, 150)), np.bincount(groups)
+    np.testing.assert_allclose(project(X, mass=mass).C[groups], project(X[groups]).C, atol=1e-8)
 
 
 def test_only_the_ratios_of_the_masses_count():
@@ -200,27 +212,23 @@ def test_a_near_start_saves_steps(mass):
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
 @pytest.mark.parametrize("kind", HARD)
-def test_reaches_the_tolerance_on_hard_matrices(kind, scale):
+def test_optimal_on_hard_matrices(kind, scale):
     X = scale * HARD[kind](60, np.random.default_rng(1))
-    P = project(X)
-    assert P.C.min() >= 0
-    assert max(P.residual, sums_error(P.C)) <= 1.01e-10
+    assert_optimal(X, project(X))
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
 @pytest.mark.parametrize("shape", [(1, 6), (6, 1), (20, 70), (70, 20)])
-def test_reaches_the_tolerance_with_uneven_masses(shape, scale):
+def test_optimal_with_uneven_masses(shape, scale):
     rng = np.random.default_rng(2)
     X, mass = scale * rng.normal(size=shape), 10 ** rng.uniform(-1, 2, size=shape[0])
-    P = project(X, mass=mass)
-    assert max(P.residual, sums_error(P.C, mass)) <= 1.01e-10
+    assert_optimal(X, project(X, mass=mass), mass)
 
 
-def test_two_thousand_rows_to_the_default_tolerance():
+def test_optimal_on_two_thousand_rows():
     rng = np.random.default_rng(3)
     X = np.eye(2000)[rng.permutation(2000)] + 0.01 * rng.normal(size=(2000, 2000))
-    P = project(X)
-    assert max(P.residual, sums_error(P.C)) <= 1.01e-10
+    assert_optimal(X, project(X))
 
 
 def test_stopped_early_it_tells_the_true_residual():

@@ -44,8 +44,8 @@ class Scratch(NamedTuple):
 
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
     """Allocate the outputs of `ascend` or `exchange` for n rows of m columns."""
-    # A second thread pays from about 10^5 entries on; below that its start-up costs more.
-    threads = get_num_threads() if edges.tail.size * m > 100_000 else 1
+    # Below a million entries a pass takes about a millisecond, too little to share.
+    threads = get_num_threads() if edges.tail.size * m > 1_000_000 else 1
     return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
 
 
@@ -112,13 +112,19 @@ def _add_sheets(sheets: Array, total: Array) -> None:
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _ascend_run(
-    run: range, C: Array, Y: Array, step: float, edges: Edges, scratch: Scratch, sheet: Array
+    run: tuple[int, int],
+    C: Array,
+    Y: Array,
+    step: float,
+    edges: Edges,
+    scratch: Scratch,
+    sheet: Array,
 ) -> float:
     m = C.shape[1]
     old = np.empty(m)
     moved = 0.0
     sheet[:] = 0.0
-    for e in run:
+    for e in range(run[0], run[1]):
         i, j, y = edges.tail[e], edges.head[e], Y[e]
         for k in range(m):
             old[k] = y[k]
@@ -132,7 +138,6 @@ def _ascend_run(
     return moved
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def ascend(C: Array, Y: Array, step: float, edges: Edges, scratch: Scratch) -> float:
     """One projected dual ascent step in one pass over the edges.
 
@@ -140,18 +145,26 @@ def ascend(C: Array, Y: Array, step: float, edges: Edges, scratch: Scratch) -> f
     and ``scratch.fused`` tells where the prox came out exactly zero. Returns |change of Y|^2.
     O(E m).
     """
+    if scratch.sheets.shape[0] == 1:
+        every = (0, edges.tail.size)
+        return float(_ascend_run(every, C, Y, step, edges, scratch, scratch.total))
+    return float(_ascend_threaded(C, Y, step, edges, scratch))
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _ascend_threaded(C: Array, Y: Array, step: float, edges: Edges, scratch: Scratch) -> float:
     runs, size = scratch.sheets.shape[0], edges.tail.size
     moved = np.zeros(runs)
     for r in prange(runs):
-        run = range(r * size // runs, (r + 1) * size // runs)
+        run = (r * size // runs, (r + 1) * size // runs)
         moved[r] = _ascend_run(run, C, Y, step, edges, scratch, scratch.sheets[r])
     _add_sheets(scratch.sheets, scratch.total)
-    return float(moved.sum())
+    return moved.sum()  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _exchange_run(
-    run: range,
+    run: tuple[int, int],
     C: Array,
     Y: Array,
     Z: Array,
@@ -165,7 +178,7 @@ def _exchange_run(
     x = np.empty(m)
     apart, moved = 0.0, 0.0
     sheet[:] = 0.0
-    for e in run:
+    for e in range(run[0], run[1]):
         i, j, y, z = edges.tail[e], edges.head[e], Y[e], Z[e]
         for k in range(m):
             x[k] = y[k] + rho * (relax * (C[i, k] - C[j, k]) + (1.0 - relax) * z[k])
@@ -183,7 +196,6 @@ def _exchange_run(
     return apart, moved
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def exchange(
     C: Array, Y: Array, Z: Array, rho: float, relax: float, edges: Edges, scratch: Scratch
 ) -> tuple[float, float]:
@@ -193,10 +205,22 @@ def exchange(
     ``scratch.total`` gets D'(rho Z - Y), the right side of the next centroid step. Returns
     |D C - Z|^2 and |change of Z|^2. O(E m).
     """
+    if scratch.sheets.shape[0] == 1:
+        every = (0, edges.tail.size)
+        found = _exchange_run(every, C, Y, Z, rho, relax, edges, scratch, scratch.total)
+    else:
+        found = _exchange_threaded(C, Y, Z, rho, relax, edges, scratch)
+    return float(found[0]), float(found[1])
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _exchange_threaded(
+    C: Array, Y: Array, Z: Array, rho: float, relax: float, edges: Edges, scratch: Scratch
+) -> tuple[float, float]:
     runs, size = scratch.sheets.shape[0], edges.tail.size
     apart, moved = np.zeros(runs), np.zeros(runs)
     for r in prange(runs):
-        run = range(r * size // runs, (r + 1) * size // runs)
+        run = (r * size // runs, (r + 1) * size // runs)
         apart[r], moved[r] = _exchange_run(
             run, C, Y, Z, rho, relax, edges, scratch, scratch.sheets[r]
         )

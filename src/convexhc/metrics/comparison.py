@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.stats import kendalltau
 
 FloatArray = NDArray[np.float64]
 
@@ -132,6 +131,8 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float:
     x, y = a[upper], b[upper]
     if x.size == 0 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
+    from scipy.stats import kendalltau
+
     # The exact p-value of few pairs takes longer than the correlation, and nobody asked for it.
     return float(kendalltau(x, y, method="asymptotic").statistic)
 

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_score
 
 from convexhc.metrics.partition import PartitionScores, partition_scores
 from convexhc.metrics.representation import checked_rows
@@ -143,6 +141,8 @@ def kmeans_scores(
     >>> scores.accuracy, scores.silhouette
     (1.0, 1.0)
     """
+    from sklearn.metrics import silhouette_score
+
     classes = np.asarray(true)
     wanted = np.unique(classes).size if n_clusters is None else n_clusters
     points = fuse_rows(C, within=within)
@@ -164,6 +164,8 @@ def _kmeans(
     distinct, place = np.unique(points, axis=0, return_inverse=True)
     if len(distinct) <= n_clusters:
         return place.astype(np.int64)
+    from sklearn.cluster import KMeans
+
     model = KMeans(n_clusters=n_clusters, n_init=n_init, random_state=random_state)
     return np.asarray(model.fit_predict(points), dtype=np.int64)
 

@@ -7,11 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import (
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    homogeneity_completeness_v_measure,
-)
 
 IntArray = NDArray[np.int64]
 
@@ -99,6 +94,13 @@ def partition_scores(true: ArrayLike, predicted: ArrayLike) -> PartitionScores:
     (0.75, 1.0, 0.667)
     """
     classes, clusters = _numbered_pair(true, predicted)
+    # Here and not above: scikit-learn takes longer to load than the rest of the package.
+    from sklearn.metrics import (
+        adjusted_mutual_info_score,
+        adjusted_rand_score,
+        homogeneity_completeness_v_measure,
+    )
+
     homogeneity, completeness, v_measure = homogeneity_completeness_v_measure(classes, clusters)
     return PartitionScores(
         accuracy=matched_accuracy(classes, clusters),

@@ -139,9 +139,15 @@ class _Walk:
         """Solve what has not been solved yet; tell whether the end was reached."""
         if self.saved is not None:
             self.progress = self.saved.load() or self.progress
-        steps = self._given() if self.options["lambdas"] is not None else self._found()
-        complete = all(not self._stopped(lam) for lam in steps)
-        return self.progress.points, complete
+        given = self.options["lambdas"] is not None
+        stopped = any(self._stopped(lam) for lam in (self._given() if given else self._found()))
+        left = self.progress.left
+        reached = given or (left is not None and left.n_clusters <= self._goal())
+        return self.progress.points, reached and not stopped
+
+    def _goal(self) -> int:
+        """The fewest clusters there can be: one for every connected component."""
+        return _weights(self.problem).components()[0]
 
     def _given(self) -> Iterable[float]:
         """The lam asked for, upwards."""
@@ -152,8 +158,7 @@ class _Walk:
 
     def _found(self) -> Iterable[float]:
         """The lam that the fusions ask for; each is solved by the time the next is drawn."""
-        progress, weights = self.progress, _weights(self.problem)
-        goal = weights.components()[0]
+        progress, goal = self.progress, self._goal()
         if progress.left is None:
             # Down until nothing is fused; nodes that are twins fuse at any lam, so not for ever.
             ahead = progress.ahead

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
-from sklearn.neighbors import kneighbors_graph
 
 from convexhc.border import real_array
 from convexhc.graph import Graph
@@ -63,6 +62,8 @@ def knn(
     k = min(int(n_neighbors), n - 1)
     distance = sparse.csr_array((n, n))
     if k > 0:
+        from sklearn.neighbors import kneighbors_graph
+
         distance = sparse.csr_array(kneighbors_graph(points, k, mode="distance"))
     h = _bandwidth(bandwidth, distance.data.reshape(n, k).max(axis=1, initial=0.0))
     # Through the stored values, so that the zero distances of repeated points are not lost.

@@ -165,7 +165,7 @@ def run(
             if stopped or n_iter >= max_iter:
                 status = Status.STOPPED if stopped else Status.MAX_ITER
                 break
-            next_check = n_iter + max(5, n_iter // 10)
+            next_check = n_iter + max(10, n_iter // 10)
         method.step(problem, state)
         n_iter += 1
     return Solution(

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels.components import components
 from convexhc.kernels.edges import Scratch
-from convexhc.problem import Labels, Problem, components
+from convexhc.problem import Labels, Problem
 from convexhc.solvers.loop import Solution
 from convexhc.terms.fidelity import Kernel
 from convexhc.terms.penalty import Fusion
@@ -62,4 +63,4 @@ def starting_point(problem: Problem, start: Solution | None) -> Start:
 def fused_labels(problem: Problem, fused: NDArray[np.bool_]) -> Labels:
     """Clusters: connected components of the edges whose prox is exactly zero."""
     edges = fusion_of(problem).edges
-    return components(problem.shape[0], edges.tail[fused], edges.head[fused])
+    return components(problem.shape[0], edges.tail, edges.head, fused)

@@ -13,8 +13,8 @@ from convexhc.terms.metric import PLAIN, Metric
 
 Array = NDArray[np.float64]
 
-# Up to this size the exact assignment is cheap next to an iteration of any solver.
-_EXACT_ASSIGNMENT_NODES = 300
+# Up to this size the exact assignment is as cheap as the bound.
+_EXACT_ASSIGNMENT_NODES = 100
 
 
 class Projected(NamedTuple):
@@ -78,15 +78,16 @@ class DoublyStochastic:
     def minimum(self, G: Array, C: Array) -> float:
         """Least cost of an assignment: exact for small G, from dual potentials otherwise.
 
-        At a minimiser C, the multipliers of the projection of C - G are optimal potentials, so the
-        bound they give in O(N^2) is tight there; the exact one takes over where it is not.
+        At a minimiser C, the projection of C - t G is C itself for any t, and its multipliers over
+        t are optimal potentials, so the bound they give in O(N^2) is tight there. A long step makes
+        it good further away.
         """
         mass = self.metric.mass
         if G.shape[1] <= _EXACT_ASSIGNMENT_NODES:
             return float(assignment.exact_bound(G, mass=mass))
-        step = 1.0 / max(float(np.abs(G).max()), 1e-300)
-        done = birkhoff.project(C - step * G, mass=mass, tol=self.tol, check=False)
-        return float(assignment.lower_bound(G, -done.u / step, -done.v / step, mass=mass)[0])
+        step = 100.0 / max(float(np.abs(G).max()), 1e-300)
+        _, u, v, _, _ = birkhoff.project(C - step * G, mass=mass, tol=self.tol, check=False)
+        return float(assignment.lower_bound(G, u / step, v / step, mass=mass)[0])
 
     def residual(self, C: Array) -> float:
         """Largest error of a row or column sum, or largest negative entry."""

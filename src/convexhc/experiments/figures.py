@@ -1,0 +1,150 @@
+"""Figures of the experiments: one look, written as PNG and SVG.
+
+The only file of the experiments that imports matplotlib. Colours are those of Okabe and Ito, which
+readers with any colour vision tell apart, and viridis for values on a scale.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from convexhc.experiments.results import write_bytes
+
+FloatArray = NDArray[np.float64]
+
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+SKY, VERMILION, YELLOW, BLACK, GREY = "#56B4E9", "#D55E00", "#F0E442", "#000000", "#7F7F7F"
+COLORS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+_STYLE: dict[Any, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#444444",
+    "axes.grid": True,
+    "axes.labelsize": 10,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10.5,
+    "figure.facecolor": "white",
+    "font.size": 10,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "convexhc",
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+}
+
+
+@contextmanager
+def figure(
+    stem: Path, n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float], **options: Any
+) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """A figure and its axes, written to ``stem`` .png and .svg when the block ends.
+
+    Parameters
+    ----------
+    stem : Path
+        Files without suffix.
+    n_rows, n_columns : int
+        Panels.
+    size : (float, float)
+        Width and height in inches.
+    options
+        Passed on to ``Figure.subplots``.
+
+    Yields
+    ------
+    (Figure, (n_rows, n_columns) array of Axes)
+        Without pyplot, so nothing is left open and no window is asked for.
+    """
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("figures need matplotlib: pip install 'convexhc[plots]'.") from error
+    with matplotlib.rc_context(_STYLE):
+        drawing = Figure(figsize=size, layout="constrained")
+        yield drawing, drawing.subplots(n_rows, n_columns, squeeze=False, **options)
+        for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            content = io.BytesIO()
+            drawing.savefig(content, format=suffix, dpi=160, metadata=metadata)
+            write_bytes(stem.with_suffix(f".{suffix}"), content.getvalue())
+
+
+def band(axes: Any, x: ArrayLike, runs: Any, *, color: str, label: str, marker: str = "o") -> None:
+    """Mean of several runs as a line, one standard deviation around it as a band.
+
+    ``runs`` has one row a run; values that are not numbers are left out.
+    """
+    values = np.ma.masked_invalid(np.asarray(runs, dtype=np.float64))
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    axes.plot(x, mean, color=color, label=label, marker=marker, markersize=4)
+    axes.fill_between(x, mean - spread, mean + spread, color=color, alpha=0.18, linewidth=0)
+
+
+def crowd(axes: Any, points: ArrayLike, color: Any, *, scale: float = 14.0) -> None:
+    """Points of which equal ones are drawn once, with an area that tells how many there are.
+
+    ``color`` holds one colour a point; that of the first of several equal ones is taken.
+    """
+    places, first, counts = np.unique(
+        np.round(np.asarray(points, dtype=np.float64), 9),
+        axis=0,
+        return_index=True,
+        return_counts=True,
+    )
+    axes.scatter(
+        places[:, 0],
+        places[:, 1],
+        s=scale * counts,
+        c=[color[i] for i in first],
+        edgecolors="white",
+        linewidths=0.5,
+        alpha=0.9,
+    )
+
+
+def principal_plane(C: ArrayLike) -> FloatArray:
+    """Coordinates of the rows of C on their first two principal axes, signs fixed.
+
+    Examples
+    --------
+    >>> principal_plane([[0.0, 0.0], [2.0, 0.0]])[:, 0]
+    array([-1., 1.])
+    """
+    rows = np.asarray(C, dtype=np.float64)
+    centred = rows - rows.mean(axis=0)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    plane = axes[:2]
+    # An axis has no direction of its own: its largest entry is made positive.
+    largest = np.take_along_axis(plane, np.abs(plane).argmax(axis=1)[:, None], axis=1)
+    return np.asarray(centred @ (plane * np.where(largest < 0, -1.0, 1.0)).T)
+
+
+def nested_circles(coarse: Sequence[int], fine: Sequence[int]) -> FloatArray:
+    """Places for the nodes of a two-level graph: circles of circles of circles."""
+    tops, groups = np.asarray(coarse), np.asarray(fine)
+    place = np.zeros((tops.size, 2))
+    for labels, within, radius in (
+        (tops, np.zeros_like(tops), 1.0),
+        (groups, tops, 0.52),
+        (np.arange(tops.size), groups, 0.155),
+    ):
+        for parent in np.unique(within):
+            inside = np.flatnonzero(within == parent)
+            _, rank = np.unique(labels[inside], return_inverse=True)
+            angle = 2 * np.pi * (rank + 0.5) / (rank.max() + 1)
+            place[inside] += radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    return place

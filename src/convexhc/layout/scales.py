@@ -1,0 +1,146 @@
+"""Which scales a path has: the range of lam, the levels worth showing, how far apart they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.metrics import variation_of_information
+from convexhc.path import Path
+from convexhc.tree import Plateau, Tree
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+def lam_limits(lambdas: FloatArray, *, margin: float = 0.05) -> tuple[float, float]:
+    """Ends of a logarithmic axis that shows some lam, with a margin as a share of its length.
+
+    Zeros cannot be shown and are not looked at.
+
+    Examples
+    --------
+    >>> low, high = lam_limits(np.array([0.0, 1.0, 100.0]), margin=0.5)
+    >>> round(low, 6), round(high, 6)
+    (0.1, 1000.0)
+    """
+    positive = lambdas[(lambdas > 0) & np.isfinite(lambdas)]
+    if positive.size == 0:
+        return 0.5, 2.0
+    low, high = float(positive.min()), float(positive.max())
+    # A single lam, or nearly, still needs an axis of some length.
+    stretch = max((high / low) ** margin, 1.2)
+    return low / stretch, high * stretch
+
+
+@dataclass(frozen=True, eq=False)
+class InformationMap:
+    """Variation of information between the levels of a path, two by two.
+
+    Parameters
+    ----------
+    levels : (M,) int64 array
+        The solved lam, by number, at which the partition changes, the first one included.
+    borders : (M + 1,) float64 array
+        Level a holds from ``borders[a]`` to ``borders[a + 1]``; the last ends with the path.
+    distance : (M, M) float64 array
+        Divided by log n, so between 0 and 1.
+    """
+
+    levels: IntArray
+    borders: FloatArray
+    distance: FloatArray
+
+
+def information_map(path: Path, *, max_levels: int = 60) -> InformationMap:
+    """Distances between the partitions of a path: dark blocks are scales that hardly change.
+
+    Parameters
+    ----------
+    path : Path
+        Its partitions; equal ones in a row count as one level.
+    max_levels : int
+        When there are more, as many of them, evenly spread, stand for all.
+
+    Returns
+    -------
+    InformationMap
+        O(M^2 n log n).
+
+    Examples
+    --------
+    >>> import convexhc
+    >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
+    >>> found = information_map(convexhc.solve_path(K, [0.001, 0.5, 0.6, 100.0]))
+    >>> found.levels, found.distance.round(2)[0]
+    (array([0, 1, 3]), array([0.  , 0.61, 1.  ]))
+    """
+    rows = path.partitions
+    changed = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))
+    levels = np.flatnonzero(changed)
+    if levels.size > max_levels:
+        levels = levels[np.linspace(0, levels.size - 1, max_levels).astype(np.int64)]
+    distance = np.zeros((levels.size, levels.size))
+    whole = max(float(np.log(rows.shape[1])), 1e-300)
+    for a in range(levels.size):
+        for b in range(a):
+            apart = variation_of_information(rows[levels[a]], rows[levels[b]]) / whole
+            distance[a, b] = distance[b, a] = apart
+    borders = np.append(path.lambdas[levels], path.lambdas[-1])
+    return InformationMap(levels, borders, distance)
+
+
+def notable_plateaus(tree: Tree, count: int = 3) -> tuple[Plateau, ...]:
+    """The levels of a tree most worth looking at, from fine to coarse.
+
+    A plateau is notable if it persists and says something: its range of log lam times its
+    variation of information to the nearer of the two partitions that say nothing, all nodes apart
+    and all together. A long plateau of single nodes, or of one giant and a straggler, scores low.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a path.
+    count : int
+        At most so many.
+
+    Returns
+    -------
+    tuple of Plateau
+        The best ones, without those that score less than half of the first; empty when
+        everything fuses at once. O(n).
+
+    Examples
+    --------
+    >>> rows = [[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]]
+    >>> tree = Tree.from_partitions([1.0, 2.0, 3.0, 30.0], rows)
+    >>> [plateau.n_clusters for plateau in notable_plateaus(tree)]
+    [2]
+    """
+    plateaus = tree.plateaus()
+    entropy = _entropies(tree)
+    scores = np.array(
+        [
+            plateau.log_width * min(entropy[k], np.log(tree.n_leaves) - entropy[k])
+            for plateau in plateaus
+            for k in [plateau.n_clusters]
+        ]
+    )
+    best = np.argsort(-scores, kind="stable")[:count]
+    # Rounding leaves a trace of a score to those that say nothing.
+    kept = best[(scores[best] > 1e-9) & (scores[best] > scores[best[0]] / 2.0)]
+    return tuple(plateaus[at] for at in np.sort(kept))
+
+
+def _entropies(tree: Tree) -> dict[int, float]:
+    """Entropy of the partition at each level of a tree, by its number of clusters."""
+    nodes = tree.nodes
+    weight = nodes.size * np.log(nodes.size)
+    inside = np.bincount(
+        nodes.parent[:-1] - nodes.n_leaves, weights=weight[:-1], minlength=nodes.n_merges
+    )
+    gained = np.append(0.0, np.cumsum(weight[nodes.n_leaves :] - inside))[nodes.level_ends]
+    entropy = np.log(nodes.n_leaves) - gained / nodes.n_leaves
+    return dict(zip(nodes.level_counts.tolist(), entropy.tolist(), strict=True))

@@ -1,0 +1,105 @@
+"""What a path found at each lam, as the page reads it: partitions, certificates, tree, splits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.layout.colors import color_ranks
+from convexhc.layout.palette import neutral, palette
+from convexhc.path import Path
+from convexhc.report.packing import packed
+from convexhc.solvers.loop import Status
+from convexhc.tree import Split, Tree
+
+IntArray = NDArray[np.int64]
+
+# The palette starts again after so many colours.
+DISTINCT = 256
+# Names told of one split, and splits told of one path; the counts are always there.
+_PARTED_NAMED, _SPLITS_NAMED = 12, 50
+
+
+def levels(path: Path) -> dict[str, Any]:
+    """Every level of a path, and the tree, as values that JSON can hold; O(n L)."""
+    points, tree = path.points, path.tree
+    worn = min(len(path.names), DISTINCT)
+    return {
+        "names": [str(name) for name in path.names],
+        "lam": [float(point.lam) for point in points],
+        "objective": [number(point.objective) for point in points],
+        "gap": [number(point.relative_gap) for point in points],
+        "residual": [number(point.residual) for point in points],
+        "iterations": [int(point.n_iter) for point in points],
+        "status": [point.status for point in points],
+        "advice": {status.name: status.value for status in Status},
+        "effectiveRank": [number(point.effective_rank) for point in points],
+        "changes": label_changes([point.labels for point in points]),
+        "ranks": packed(color_ranks(tree)),
+        "palette": {"light": palette(worn), "dark": palette(worn, dark=True)},
+        "neutral": {"light": neutral(), "dark": neutral(dark=True)},
+        "tree": _tree(tree),
+        "plateaus": [[p.n_clusters, p.lam_from, p.lam_to, p.log_width] for p in path.plateaus],
+        "widest": path.plateaus.index(path.widest_plateau),
+        "splits": {
+            "count": len(path.splits),
+            "listed": [_split(split) for split in path.splits[:_SPLITS_NAMED]],
+        },
+        "rootJoins": tree.root_joins,
+        "components": int(path.components.max()) + 1,
+        "complete": path.complete,
+    }
+
+
+def number(value: float) -> float | None:
+    """A number for JSON, which knows no NaN and no infinity."""
+    return float(value) if math.isfinite(value) else None
+
+
+def label_changes(partitions: list[NDArray[Any]]) -> dict[str, Any]:
+    """Partitions as what changes from one to the next.
+
+    A partition is the smallest member of the cluster of each node; before the first, every node
+    is its own. Nodes leave that place a few times only, however many levels there are.
+    """
+    before = np.arange(len(partitions[0]))
+    counts, nodes, firsts = [], [], []
+    for labels in partitions:
+        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        now = first[inverse]
+        moved = np.flatnonzero(now != before)
+        counts.append(moved.size)
+        nodes.append(moved)
+        firsts.append(now[moved])
+        before = now
+    return {
+        "counts": counts,
+        "nodes": packed(np.concatenate(nodes)),
+        "firsts": packed(np.concatenate(firsts)),
+    }
+
+
+def _tree(tree: Tree) -> dict[str, Any]:
+    """Parents and heights; every node of the tree is below its parent, and the root is last."""
+    nodes = tree.nodes
+    return {
+        "parent": packed(np.append(nodes.parent[:-1], nodes.parent.size - 1)),
+        "height": nodes.height[nodes.n_leaves :].tolist(),
+        "artificial": nodes.n_artificial,
+        "order": packed(tree.leaf_order()),
+    }
+
+
+def _split(split: Split) -> dict[str, Any]:
+    return {
+        "from": split.lam_from,
+        "to": split.lam_to,
+        "first": split.cluster,
+        "size": int(split.size),
+        "pieces": int(split.n_pieces),
+        "parted": list(split.parted[:_PARTED_NAMED]),
+        "partedCount": len(split.parted),
+    }

@@ -1,0 +1,69 @@
+// The one lam axis of the page: the slider, the scan and the tree stand on it, one below the other.
+
+const positiveLams = DATA.lam.filter((lam) => lam > 0);
+const lowLam = positiveLams.length ? positiveLams[0] : 1;
+const highLam = positiveLams.length ? positiveLams[positiveLams.length - 1] : 1;
+const hasZero = DATA.lam[0] === 0;
+// Zero has no logarithm: it stands at the left end, and the positive values begin after a gap.
+const zeroGap = hasZero && positiveLams.length ? 0.08 : 0;
+
+function shareOf(lam) {
+  if (lam <= 0) return 0;
+  if (highLam === lowLam) return hasZero ? 1 : 0.5;
+  const share = Math.log(lam / lowLam) / Math.log(highLam / lowLam);
+  return zeroGap + (1 - zeroGap) * Math.min(Math.max(share, 0), 1);
+}
+
+function nearestLevel(share) {
+  let best = 0;
+  for (let level = 1; level < LEVELS; level++) {
+    const nearer = Math.abs(shareOf(DATA.lam[level]) - share);
+    if (nearer < Math.abs(shareOf(DATA.lam[best]) - share)) best = level;
+  }
+  return best;
+}
+
+function levelAt(lam) {
+  let level = 0;
+  while (level + 1 < LEVELS && DATA.lam[level + 1] <= lam) level++;
+  return level;
+}
+
+// Room beside the axis: for names and scales on the left, for the joins at the top on the right.
+const gutters = { left: 92, right: 40 };
+
+function fitGutters() {
+  const narrow = document.documentElement.clientWidth < 620;
+  gutters.left = narrow ? 64 : 92;
+  gutters.right = narrow ? 22 : 40;
+  document.documentElement.style.setProperty("--left", `${gutters.left}px`);
+  document.documentElement.style.setProperty("--right", `${gutters.right}px`);
+}
+
+const across = (lam, width) => gutters.left + shareOf(lam) * (width - gutters.left - gutters.right);
+
+// Round numbers inside a range: 1, 2 and 5 of each decade if there is room for them.
+function roundNumbers(low, high, room) {
+  const decades = Math.log10(high / low);
+  for (const digits of [[1, 2, 3, 5], [1, 2, 5], [1, 3], [1]]) {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)) - 1; power <= Math.log10(high) + 1; power++) {
+      for (const digit of digits) {
+        const value = Number(`${digit}e${power}`);
+        if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) found.push(value);
+      }
+    }
+    if (found.length <= room || (digits.length === 1 && decades > 1)) {
+      const every = Math.max(1, Math.ceil(found.length / Math.max(room, 2)));
+      return found.filter((_, at) => at % every === 0);
+    }
+  }
+  return [];
+}
+
+function lamTicks() {
+  const width = widths.main - gutters.left - gutters.right;
+  const ticks = highLam > lowLam ? roundNumbers(lowLam, highLam, width / 64) : [lowLam];
+  const shown = ticks.length > 1 ? ticks : [lowLam, highLam];
+  return hasZero ? [0, ...shown] : shown;
+}

@@ -1,0 +1,83 @@
+// The graph: every node in one place at every level, in the colour of its cluster.
+
+function makeGraph(choose) {
+  const host = byId("graph");
+  const graph = DATA.graph;
+  const manyMarks = NODES > CANVAS_NODES || graph.tail.length > CANVAS_EDGES;
+  const surface = surfaceOn(host, "Drawing of the graph, nodes coloured by cluster", manyMarks);
+  const radius = Math.min(8, Math.max(2.4, 62 / Math.sqrt(NODES)));
+  const margin = radius + (NODES <= 50 ? 18 : 6);
+  let size = 0;
+  // A drawing that is long and flat is stretched a little, as its directions mean nothing.
+  const reach = (places) => 2 * places.reduce((most, place) => Math.max(most, Math.abs(place / 65535 - 0.5)), 1e-6);
+  const [wide, tall] = [reach(graph.x), reach(graph.y)];
+  const [pullX, pullY] = [Math.min(1.5, 1 / wide), Math.min(1.5, 1 / tall)];
+  const x = (node) => size / 2 + pullX * (graph.x[node] / 65535 - 0.5) * (size - 2 * margin);
+  const y = (node) => size / 2 - pullY * (graph.y[node] / 65535 - 0.5) * (size - 2 * margin);
+
+  // Edges inside a cluster wear its colour, those between clusters are pale.
+  function drawEdges({ labels, clusters }) {
+    const inside = new Map();
+    const between = [];
+    for (let edge = 0; edge < graph.tail.length; edge++) {
+      const [tail, head] = [graph.tail[edge], graph.head[edge]];
+      let ends = between;
+      if (labels[tail] === labels[head]) {
+        if (!inside.has(labels[tail])) inside.set(labels[tail], []);
+        ends = inside.get(labels[tail]);
+      }
+      ends.push(x(tail), y(tail), x(head), y(head));
+    }
+    const crowd = Math.min(1, 1500 / graph.tail.length);
+    const looking = chosenCluster() !== null;
+    surface.segments(between, { stroke: ink("--trunk"), width: 0.8, alpha: (looking ? 0.2 : 0.25 + 0.25 * crowd) });
+    for (const [label, ends] of inside) {
+      const cluster = clusters[label];
+      surface.segments(ends, { stroke: colorOf(cluster), width: 0.6 + 0.8 * crowd, alpha: (0.3 + 0.3 * crowd) * emphasis(cluster) });
+    }
+  }
+
+  function draw() {
+    size = widths.graph;
+    surface.begin(size, size);
+    const now = nowPartition();
+    drawEdges(now);
+    const panel = ink("--panel");
+    for (let node = 0; node < NODES; node++) {
+      const cluster = now.clusters[now.labels[node]];
+      const single = cluster.place < 0;
+      surface.disc(x(node), y(node), radius * (single ? 0.8 : 1), {
+        fill: colorOf(cluster), stroke: panel, width: NODES > CANVAS_NODES ? 0.5 : 1, alpha: emphasis(cluster), node,
+      });
+    }
+    if (state.node >= 0) {
+      surface.disc(x(state.node), y(state.node), radius + 5, { stroke: ink("--ink"), width: 2.5, name: "found" });
+    }
+    if (NODES <= 50) {
+      for (let node = 0; node < NODES; node++) {
+        const words = shortened(DATA.names[node], 14);
+        surface.text(words, x(node), y(node) - radius - 4, {
+          fill: ink("--ink"), anchor: "middle", halo: panel, alpha: emphasis(now.clusters[now.labels[node]]),
+        });
+      }
+    }
+    surface.end();
+  }
+
+  const find = (event) => {
+    const [px, py] = pointerOn(event, surface.node, size, size);
+    let best = -1;
+    let nearest = (radius + 6) ** 2;
+    for (let node = 0; node < NODES; node++) {
+      const distance = (x(node) - px) ** 2 + (y(node) - py) ** 2;
+      if (distance < nearest) [best, nearest] = [node, distance];
+    }
+    return best < 0 ? null : { node: best, words: nodeWords(best) };
+  };
+  listenOn(host, find, choose);
+  const hidden = graph.total - graph.tail.length;
+  byId("graph-caption").textContent =
+    `${counted(graph.total, "edge")}${hidden ? `, the ${graph.tail.length} strongest drawn` : ""}. ` +
+    "Edges inside a cluster wear its colour; grey nodes are still alone.";
+  return draw;
+}

@@ -1,0 +1,145 @@
+// The heat map: similarities, or assignments at this level, with the nodes in tree order.
+
+function makeHeat(choose) {
+  const host = byId("heat");
+  const surface = new CanvasSurface(host, "Heat map in tree order, with the blocks of the clusters");
+  const small = document.createElement("canvas");
+  const order = DATA.tree.order;
+  const kinds = { assignment: "Assignments \u03c0", similarity: "Similarity K" };
+  const offered = Object.keys(kinds).filter((kind) => DATA[kind]);
+  const edge = 9;
+  let size = 0;
+  state.matrix = offered[0];
+
+  const buttons = offered.map((kind) => {
+    const button = element("button", { type: "button", textContent: kinds[kind] });
+    button.addEventListener("click", () => {
+      state.matrix = kind;
+      refresh();
+    });
+    return button;
+  });
+  if (offered.length > 1) byId("heat-choice").append(...buttons);
+  else byId("heat-title").textContent = kinds[offered[0]];
+
+  // Shades as the four bytes of a pixel, lowest first: red, green, blue, opaque.
+  function shades() {
+    const mixed = [ink("--heat-low"), ink("--heat-middle"), ink("--heat-high")].map((hex) =>
+      [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+    return Uint32Array.from({ length: 64 }, (_, shade) => {
+      const place = (2 * shade) / 63;
+      const [low, high] = place < 1 ? [mixed[0], mixed[1]] : [mixed[1], mixed[2]];
+      const share = place < 1 ? place : place - 1;
+      const [red, green, blue] = low.map((value, at) => Math.round(value + share * (high[at] - value)));
+      return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+    });
+  }
+
+  function paintSimilarity(pixels, colors) {
+    const { cells, shades: values } = DATA.similarity;
+    for (let r = 0, at = 0; r < cells; r++) {
+      for (let c = r; c < cells; c++, at++) pixels[r * cells + c] = pixels[c * cells + r] = colors[values[at]];
+    }
+  }
+
+  // Column c of pi is the centroid of the node there; each cluster, or each cell, stored it once.
+  function paintAssignment(pixels, colors) {
+    const { cells, shades: values } = DATA.assignment;
+    const { start, level } = assignmentNow();
+    const labels = partition(level).labels;
+    for (let c = 0; c < cells; c++) {
+      const from = start + cells * (cells === NODES ? labels[order[c]] : c);
+      for (let r = 0; r < cells; r++) pixels[r * cells + c] = colors[values[from + r]];
+    }
+  }
+
+  // Where the last level with assignments begins that is not beyond the slider.
+  function assignmentNow() {
+    const { cells, levels } = DATA.assignment;
+    let [index, start] = [0, 0];
+    while (index + 1 < levels.length && levels[index + 1] <= state.level) {
+      start += cells * (cells === NODES ? partition(levels[index]).clusters.length : cells);
+      index++;
+    }
+    return { start, level: levels[index] };
+  }
+
+  let painted = "";
+
+  function paint() {
+    const { cells } = DATA[state.matrix];
+    const wanted = [state.matrix, state.theme, state.matrix === "assignment" ? assignmentNow().level : ""].join();
+    if (wanted !== painted) {
+      painted = wanted;
+      small.width = cells;
+      small.height = cells;
+      const pen = small.getContext("2d");
+      const image = pen.createImageData(cells, cells);
+      const pixels = new Uint32Array(image.data.buffer);
+      (state.matrix === "similarity" ? paintSimilarity : paintAssignment)(pixels, shades());
+      pen.putImageData(image, 0, 0);
+    }
+    surface.pen.globalAlpha = 1;
+    surface.pen.imageSmoothingEnabled = false;
+    surface.pen.drawImage(small, edge, edge, size - edge, size - edge);
+  }
+
+  // Neighbours in the tree with one label; more than one run a cluster only if it split later on.
+  function runs() {
+    const { labels, clusters } = nowPartition();
+    const found = [];
+    for (let start = 0, stop = 1; start < NODES; start = stop++) {
+      while (stop < NODES && labels[order[stop]] === labels[order[start]]) stop++;
+      found.push({ start, stop, cluster: clusters[labels[order[start]]] });
+    }
+    return found;
+  }
+
+  function draw() {
+    size = widths.heat;
+    surface.begin(size, size);
+    paint();
+    const place = (at) => edge + (at / NODES) * (size - edge);
+    const blocks = runs();
+    const groups = blocks.filter(({ start, stop }) => stop - start > 1);
+    if (groups.length <= 40) {
+      const borders = new Set(groups.flatMap(({ start, stop }) => [start, stop]));
+      const lines = [...borders].flatMap((at) => [edge, place(at), size, place(at), place(at), edge, place(at), size]);
+      surface.segments(lines, { stroke: ink("--trunk"), width: 0.7, alpha: 0.55 });
+    }
+    for (const { start, stop, cluster } of blocks) {
+      const [from, length] = [place(start), place(stop) - place(start)];
+      const style = { fill: colorOf(cluster), alpha: emphasis(cluster) };
+      surface.rect(0, from, edge - 3, length, style);
+      surface.rect(from, 0, length, edge - 3, style);
+      if (stop - start > 1 && length > 5) {
+        surface.rect(from, from, length, length, { stroke: colorOf(cluster), width: 1.6, alpha: emphasis(cluster) });
+      }
+    }
+    if (state.node >= 0) {
+      const at = place(order.indexOf(state.node) + 0.5);
+      surface.segments([edge, at, size, at, at, edge, at, size], { stroke: ink("--accent"), width: 1.5 });
+    }
+    surface.end();
+    buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(offered[at] === state.matrix)));
+    const shared = DATA[state.matrix].cells < NODES ? `; about ${Math.round(NODES / DATA[state.matrix].cells)} nodes share a row` : "";
+    byId("heat-caption").textContent =
+      (state.matrix === "similarity"
+        ? "How similar each pair of nodes is"
+        : "Column i: the centroid of node i, the share of every node in it at this level") +
+      `. Nodes in tree order${shared}.`;
+  }
+
+  const find = (event) => {
+    const [px, py] = pointerOn(event, surface.node, size, size);
+    const place = (at) => Math.floor(((at - edge) / (size - edge)) * NODES);
+    const [column, row] = [place(px), place(py)];
+    if (row < 0 || column < 0 || row >= NODES || column >= NODES) return null;
+    const [first, second] = [order[row], order[column]];
+    const { labels } = nowPartition();
+    const together = labels[first] === labels[second] ? "together" : "apart";
+    return { node: second, words: first === second ? nodeWords(first) : `${DATA.names[first]} and ${DATA.names[second]}\n${together} at this level` };
+  };
+  listenOn(host, find, choose);
+  return draw;
+}

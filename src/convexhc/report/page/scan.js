@@ -1,0 +1,104 @@
+// The scan: number of clusters and effective rank against lam, and the plateaus to jump to.
+
+const SCAN_HEIGHT = 176;
+
+function makeScan(goTo) {
+  const host = byId("scan");
+  const surface = new ElementSurface(host, "Number of clusters and effective rank against lambda");
+  const cut = element("div", { className: "cut" });
+  host.append(cut);
+  const top = 8;
+  const bottom = SCAN_HEIGHT - 22;
+  const up = (value) => bottom - (Math.log(Math.max(value, 1)) / Math.log(Math.max(NODES, 2))) * (bottom - top);
+  let width = 0;
+
+  function draw() {
+    width = widths.scan;
+    const x = (level) => across(DATA.lam[level], width);
+    const right = width - gutters.right;
+    surface.begin(width, SCAN_HEIGHT);
+    for (const value of roundNumbers(1, NODES, 5)) {
+      surface.segments([gutters.left, up(value), right, up(value)], { stroke: ink("--grid") });
+      surface.text(String(value), gutters.left - 8, up(value) + 4, { fill: ink("--soft"), anchor: "end" });
+    }
+    for (const lam of lamTicks()) {
+      surface.text(shownNumber(lam), across(lam, width), SCAN_HEIGHT - 5, { fill: ink("--soft"), anchor: "middle" });
+    }
+    surface.text("\u03bb", right + 12, SCAN_HEIGHT - 5, { fill: ink("--soft") });
+    const steps = [];
+    const ranks = [];
+    for (let level = 0; level < LEVELS; level++) {
+      const y = up(partition(level).clusters.length);
+      if (level) steps.push([x(level), steps[steps.length - 1][1]]);
+      steps.push([x(level), y]);
+      const rank = DATA.effectiveRank[level];
+      if (rank !== null) ranks.push([x(level), up(rank)]);
+    }
+    if (ranks.length > 1) surface.polyline(ranks, { stroke: ink("--soft"), width: 1.8, dash: [5, 4] });
+    surface.polyline(steps, { stroke: ink("--ink"), width: 2.2, name: "count-line" });
+    const now = state.level;
+    surface.disc(x(now), up(nowPartition().clusters.length), 5, { fill: ink("--accent"), stroke: ink("--panel"), width: 2 });
+    surface.end();
+    cut.style.left = `${(100 * x(now)) / width}%`;
+    cut.style.height = `${(100 * bottom) / SCAN_HEIGHT}%`;
+  }
+
+  const find = (event) => {
+    const [x] = pointerOn(event, surface.node, width, SCAN_HEIGHT);
+    const level = nearestLevel((x - gutters.left) / (width - gutters.left - gutters.right));
+    const rank = DATA.effectiveRank[level];
+    const more = rank === null ? "" : `\neffective rank ${shownNumber(rank)}`;
+    return { level, words: `\u03bb = ${shownNumber(DATA.lam[level])}\n${counted(partition(level).clusters.length, "cluster")}${more}` };
+  };
+  listenOn(host, find, (hit) => goTo(hit.level));
+  return draw;
+}
+
+const plateaus = DATA.plateaus.map(([count, from, to, width]) => ({ count, from, to, width, level: levelAt(from) }));
+
+function plateauAt(level) {
+  let found = 0;
+  plateaus.forEach((plateau, at) => {
+    if (plateau.level <= level) found = at;
+  });
+  return found;
+}
+
+function plateauWords(plateau) {
+  const factor = Math.exp(plateau.width);
+  return (
+    `${counted(plateau.count, "cluster")} from \u03bb = ${shownNumber(plateau.from)} to ${shownNumber(plateau.to)}` +
+    (plateau.width > 0 ? `: persists while \u03bb grows ${shownNumber(factor)} times` : "")
+  );
+}
+
+function makePlateaus(goTo) {
+  const host = byId("plateaus");
+  const buttons = plateaus.map((plateau, at) => {
+    const button = element("button", { type: "button", "aria-label": plateauWords(plateau) });
+    button.classList.toggle("widest", at === DATA.widest);
+    button.addEventListener("click", () => goTo(plateau.level));
+    button.addEventListener("pointermove", (event) => showTip(event, plateauWords(plateau)));
+    button.addEventListener("pointerleave", (event) => showTip(event, ""));
+    return button;
+  });
+  host.append(...buttons);
+  return () => {
+    // In shares of the whole, so that the strip stays under the scan when paper scales both.
+    const whole = widths.scan;
+    host.style.marginLeft = `${(100 * gutters.left) / whole}%`;
+    host.style.marginRight = `${(100 * gutters.right) / whole}%`;
+    const room = whole - gutters.left - gutters.right;
+    const current = plateauAt(state.level);
+    buttons.forEach((button, at) => {
+      const plateau = plateaus[at];
+      const [start, stop] = [shareOf(plateau.from), shareOf(plateau.to)];
+      const pixels = (stop - start) * room;
+      button.style.left = `${100 * start}%`;
+      button.style.width = `max(${100 * (stop - start)}%, 2px)`;
+      button.classList.toggle("slim", pixels < 7);
+      button.textContent = pixels > 8 * String(plateau.count).length + 6 ? plateau.count : "";
+      button.setAttribute("aria-pressed", String(at === current));
+    });
+  };
+}

@@ -1,0 +1,74 @@
+// Finding a node by its name: exact names first, then names that begin with it, then the rest.
+
+function makeSearch(choose) {
+  const box = byId("search");
+  const list = byId("found");
+  const lower = DATA.names.map((name) => name.toLowerCase());
+  let hits = [];
+  let active = 0;
+
+  function matches(words) {
+    const graded = [];
+    lower.forEach((name, node) => {
+      const at = name.indexOf(words);
+      if (at >= 0) graded.push({ node, grade: name === words ? 0 : at === 0 ? 1 : 2 });
+    });
+    graded.sort((a, b) => a.grade - b.grade || a.node - b.node);
+    return graded.slice(0, 8).map(({ node }) => node);
+  }
+
+  function close() {
+    list.hidden = true;
+    box.setAttribute("aria-expanded", "false");
+    box.removeAttribute("aria-activedescendant");
+  }
+
+  function take(node) {
+    box.value = DATA.names[node];
+    close();
+    choose({ node });
+  }
+
+  function show() {
+    const words = box.value.trim().toLowerCase();
+    if (!words) {
+      close();
+      return;
+    }
+    const rows = hits.map((node, at) => {
+      const row = element("li", { id: `found-${at}`, role: "option", textContent: DATA.names[node], "aria-selected": String(at === active) });
+      row.addEventListener("pointerdown", (event) => {
+        event.preventDefault();
+        take(node);
+      });
+      return row;
+    });
+    if (!rows.length) rows.push(element("li", { className: "none", role: "option", textContent: "No node has this name", "aria-disabled": "true" }));
+    list.replaceChildren(...rows);
+    list.hidden = false;
+    box.setAttribute("aria-expanded", "true");
+    if (hits.length) box.setAttribute("aria-activedescendant", `found-${active}`);
+    else box.removeAttribute("aria-activedescendant");
+  }
+
+  box.addEventListener("input", () => {
+    hits = matches(box.value.trim().toLowerCase());
+    active = 0;
+    show();
+    if (!box.value) choose({});
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      if (!hits.length) return;
+      active = (active + (event.key === "ArrowDown" ? 1 : hits.length - 1)) % hits.length;
+      show();
+    } else if (event.key === "Enter" && hits.length && !list.hidden) {
+      event.preventDefault();
+      take(hits[active]);
+    } else if (event.key === "Escape") {
+      close();
+    }
+  });
+  box.addEventListener("blur", close);
+}

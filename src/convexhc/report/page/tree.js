@@ -1,0 +1,180 @@
+// The tree on the lam axis, leaves on the left, cut where the slider stands.
+
+function readTree() {
+  const { parent, height, order, artificial } = DATA.tree;
+  const count = parent.length;
+  const start = new Float64Array(count).fill(Infinity);
+  const size = new Uint32Array(count);
+  const leaf = new Uint32Array(count);
+  const children = Array.from({ length: count - NODES }, () => []);
+  order.forEach((node, place) => {
+    start[node] = place;
+    size[node] = 1;
+    leaf[node] = node;
+  });
+  for (let node = 0; node < count - 1; node++) {
+    const above = parent[node];
+    if (start[node] < start[above]) [start[above], leaf[above]] = [start[node], leaf[node]];
+    size[above] += size[node];
+    children[above - NODES].push(node);
+  }
+  const middle = Float64Array.from(start, (place) => place + 0.5);
+  children.forEach((below, at) => {
+    below.sort((a, b) => start[a] - start[b]);
+    middle[NODES + at] = (middle[below[0]] + middle[below[below.length - 1]]) / 2;
+  });
+  const lam = (node) => (node < NODES ? -1 : height[node - NODES]);
+  const closing = [...new Set(height.slice(height.length - artificial))];
+  const isClosing = (node) => node >= count - artificial && node >= NODES;
+  return { parent, start, size, leaf, children, middle, lam, closing, isClosing, count };
+}
+
+function makeTree(choose) {
+  const tree = readTree();
+  const host = byId("tree");
+  const sheet = element("div", { className: "figure" });
+  host.append(sheet);
+  const surface = surfaceOn(sheet, "Tree of the fusions, cut at this level", NODES > CANVAS_NODES);
+  const cut = element("div", { className: "cut" });
+  sheet.append(cut);
+  const order = DATA.tree.order;
+  const axisRoom = 22;
+  const top = 6;
+  let [width, tall, row] = [0, 0, 0];
+  const y = (node) => top + tree.middle[node] * row;
+
+  function x(node) {
+    if (node < NODES) return gutters.left - 9;
+    if (!tree.isClosing(node)) return across(tree.lam(node), width);
+    const step = gutters.right / (tree.closing.length + 1);
+    return width - gutters.right + step * (1 + tree.closing.indexOf(tree.lam(node)));
+  }
+
+  // Parts of the tree thinner than a few pixels are drawn as one wedge.
+  function folded() {
+    const inside = new Uint8Array(tree.count);
+    const wedge = new Uint8Array(tree.count);
+    for (let node = tree.count - 1; node >= 0; node--) {
+      const above = tree.parent[node];
+      if (node !== tree.count - 1) inside[node] = inside[above] || wedge[above];
+      wedge[node] = !inside[node] && node >= NODES && tree.size[node] * row < 4;
+    }
+    return { inside, wedge };
+  }
+
+  function drawBranches(lamNow, cutAt, { labels, clusters }) {
+    const { inside, wedge } = folded();
+    const below = (node) => node < NODES || (tree.lam(node) <= lamNow && !tree.isClosing(node));
+    const colored = new Map();
+    const above = [];
+    const closing = [];
+    const strokeOf = (label) => {
+      if (!colored.has(label)) colored.set(label, []);
+      return colored.get(label);
+    };
+    for (let node = 0; node < tree.count; node++) {
+      if (inside[node]) continue;
+      const label = labels[tree.leaf[node]];
+      if (node !== tree.count - 1) {
+        const up = tree.parent[node];
+        const rest = tree.isClosing(up) ? closing : above;
+        const from = x(node);
+        if (below(up)) strokeOf(label).push(from, y(node), x(up), y(node));
+        else if (below(node)) {
+          strokeOf(label).push(from, y(node), cutAt, y(node));
+          rest.push(cutAt, y(node), x(up), y(node));
+        } else rest.push(from, y(node), x(up), y(node));
+      }
+      if (node < NODES) continue;
+      if (wedge[node]) {
+        const fill = below(node) ? colorOf(clusters[label]) : ink("--trunk");
+        const [high, low] = [top + tree.start[node] * row, top + (tree.start[node] + tree.size[node]) * row];
+        const corners = [[x(node), y(node)], [gutters.left - 9, high], [gutters.left - 9, low]];
+        surface.polyline(corners, { fill, alpha: (below(node) ? 0.75 : 0.35) * emphasis(clusters[label]) });
+        continue;
+      }
+      const ends = tree.children[node - NODES];
+      const bar = [x(node), y(ends[0]), x(node), y(ends[ends.length - 1])];
+      (tree.isClosing(node) ? closing : below(node) ? strokeOf(label) : above).push(...bar);
+    }
+    const thick = row > 6 ? 1.6 : row > 2 ? 1.2 : 0.8;
+    surface.segments(above, { stroke: ink("--trunk"), width: thick });
+    surface.segments(closing, { stroke: ink("--trunk"), width: thick, dash: [3, 3] });
+    for (const [label, ends] of colored) {
+      const cluster = clusters[label];
+      surface.segments(ends, { stroke: colorOf(cluster), width: thick, alpha: emphasis(cluster), name: "branch" });
+    }
+  }
+
+  // What stands before the leaves: a bar in the colour of the cluster, and names, or sizes.
+  function drawMargin({ labels, clusters }) {
+    const named = row >= 9;
+    for (let start = 0, stop = 1; start < NODES; start = stop++) {
+      while (stop < NODES && labels[order[stop]] === labels[order[start]]) stop++;
+      const cluster = clusters[labels[order[start]]];
+      const [from, length] = [top + start * row, (stop - start) * row];
+      const gap = length > 4 ? 0.5 : 0;
+      surface.rect(gutters.left - 16, from + gap, 5, length - 2 * gap, { fill: colorOf(cluster), alpha: emphasis(cluster) });
+      if (!named && length >= 12 && stop - start > 1) {
+        surface.text(`${cluster.label} (${stop - start})`, gutters.left - 21, from + length / 2 + 4, { fill: ink("--soft"), anchor: "end", alpha: emphasis(cluster) });
+      }
+    }
+    if (!named) return;
+    const most = Math.floor((gutters.left - 22) / 6.2);
+    order.forEach((node, place) => {
+      const words = shortened(DATA.names[node], most);
+      const style = { fill: ink(node === state.node ? "--accent" : "--ink"), anchor: "end", alpha: emphasis(clusters[labels[node]]) };
+      surface.text(words, gutters.left - 21, top + (place + 0.5) * row + 4, style);
+    });
+  }
+
+  function drawWayUp(node) {
+    const way = [];
+    for (let at = node; at !== tree.count - 1; at = tree.parent[at]) {
+      const up = tree.parent[at];
+      way.push(x(at), y(at), x(up), y(at), x(up), y(at), x(up), y(up));
+    }
+    surface.segments(way, { stroke: ink("--accent"), width: 2.2, name: "found" });
+  }
+
+  function draw() {
+    width = widths.tree;
+    const whole = state.names ? 13 * NODES : NODES <= 48 ? 14 * NODES : Math.min(Math.max(440, 3 * NODES), 600);
+    tall = whole + top + axisRoom;
+    row = whole / NODES;
+    const now = nowPartition();
+    const lamNow = DATA.lam[state.level];
+    const cutAt = across(lamNow, width);
+    surface.begin(width, tall);
+    for (const lam of lamTicks()) {
+      surface.segments([across(lam, width), top, across(lam, width), top + whole], { stroke: ink("--grid") });
+      surface.text(shownNumber(lam), across(lam, width), tall - 5, { fill: ink("--soft"), anchor: "middle" });
+    }
+    drawBranches(lamNow, cutAt, now);
+    drawMargin(now);
+    if (state.node >= 0) drawWayUp(state.node);
+    surface.end();
+    cut.style.left = `${(100 * cutAt) / width}%`;
+    cut.style.height = `${(100 * (tall - axisRoom)) / tall}%`;
+    byId("show-names").setAttribute("aria-pressed", String(state.names));
+  }
+
+  const find = (event) => {
+    const [, py] = pointerOn(event, surface.node, width, tall);
+    const place = Math.floor((py - top) / row);
+    if (place < 0 || place >= NODES) return null;
+    return { node: order[place], words: nodeWords(order[place]) };
+  };
+  listenOn(sheet, find, choose);
+  const button = byId("show-names");
+  button.hidden = NODES <= 48 || NODES > 600;
+  button.addEventListener("click", () => {
+    state.names = !state.names;
+    refresh();
+  });
+  byId("tree-caption").textContent =
+    "Branches meet at the \u03bb from which on their nodes stay together; left of the line they wear the colour of their cluster." +
+    (DATA.rootJoins ? " Dashed joins at the right only close the tree: no \u03bb shows them." : "") +
+    (NODES > CANVAS_NODES ? " Wedges stand for parts too thin to draw." : "");
+  return draw;
+}

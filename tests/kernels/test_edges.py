@@ -1,0 +1,147 @@
+"""Passes over the edges agree with the incidence matrix, whatever the number of runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from convexhc.kernels import edges as kernels
+from convexhc.kernels.components import components
+from convexhc.kernels.edges import Edges, Scratch
+from laws import first_occurrence, seeds
+
+
+def ends(nodes):
+    """Ends of edges as a graph holds them: read-only, so that no other code is compiled."""
+    nodes = nodes.astype(np.int64)
+    nodes.setflags(write=False)
+    return nodes
+
+
+@st.composite
+def cases(draw):
+    """Edges with thresholds (some zero), the incidence matrix, centroids and a dual."""
+    n, m = draw(st.integers(1, 7)), draw(st.integers(1, 9))
+    rng = np.random.default_rng(draw(seeds))
+    tail, head = np.triu_indices(n, 1)
+    kept = rng.random(tail.size) < draw(st.sampled_from([0.0, 0.4, 1.0]))
+    tail, head = ends(tail[kept]), ends(head[kept])
+    scale = draw(st.sampled_from([0.0, 0.3, 10.0]))
+    share = draw(st.sampled_from([0.0, 0.05, 1.0]))
+    radius = scale * rng.random(tail.size)
+    edges = Edges(tail, head, share * radius, (1 - share) * radius)
+    C = rng.normal(size=(n, m))
+    if n > 2 and draw(st.booleans()):
+        C[1] = C[0]
+    Y = naive.project_dual(rng.normal(size=(tail.size, m)), edges.soft, edges.block)
+    return edges, naive.incidence(n, tail, head), C, Y, rng
+
+
+def fresh(edges, n, m, runs=1):
+    """Outputs full of rubbish, which a pass must overwrite."""
+    size = edges.tail.size
+    return Scratch(np.ones(size, np.bool_), np.full((runs, n, m), np.nan), np.full((n, m), np.nan))
+
+
+@given(cases())
+def test_differences_and_their_adjoint_are_the_incidence_matrix(case):
+    edges, D, C, Y, _ = case
+    np.testing.assert_allclose(kernels.differences(C, edges), D @ C, atol=1e-14)
+    np.testing.assert_allclose(kernels.adjoint(Y, edges, len(C)), D.T @ Y, atol=1e-13)
+
+
+@given(cases())
+def test_adjoint_identity(case):
+    edges, _, C, _, rng = case
+    Y = rng.normal(size=(edges.tail.size, C.shape[1]))
+    left = np.vdot(kernels.differences(C, edges), Y)
+    right = np.vdot(C, kernels.adjoint(Y, edges, len(C)))
+    assert left == pytest.approx(right, abs=1e-12)
+
+
+@given(cases())
+def test_penalty_value_is_the_sum_over_edges(case):
+    edges, D, C, _, _ = case
+    expected = sum(
+        b * np.linalg.norm(d) + s * np.abs(d).sum()
+        for d, s, b in zip(D @ C, edges.soft, edges.block, strict=True)
+    )
+    assert kernels.penalty_value(C, edges) == pytest.approx(expected, rel=1e-13, abs=1e-13)
+
+
+@given(cases())
+def test_project_dual_projects_every_row_in_place(case):
+    edges, _, C, _, rng = case
+    Y = rng.normal(size=(edges.tail.size, C.shape[1]))
+    expected = naive.project_dual(Y, edges.soft, edges.block)
+    kernels.project_dual(Y, edges)
+    np.testing.assert_allclose(Y, expected, atol=1e-14)
+
+
+@given(cases(), st.floats(0.0, 1.0))
+def test_extrapolate_pushes_and_remembers(case, push):
+    _, _, X, _, rng = case
+    Y = rng.normal(size=X.shape)
+    before, old = X.copy(), Y.copy()
+    kernels.extrapolate(X, Y, push)
+    np.testing.assert_array_equal(Y, before)
+    np.testing.assert_allclose(X, before + push * (before - old), atol=1e-14)
+
+
+@given(cases(), st.floats(0.01, 3.0), st.integers(1, 3))
+def test_ascend_agrees_with_its_twin(case, step, runs):
+    edges, D, C, Y, _ = case
+    expected, adjoint, squared = naive.ascend(D, C, Y, step, edges.soft, edges.block)
+    scratch = fresh(edges, *C.shape, runs)
+    moved = kernels.ascend(C, Y, step, edges, scratch)
+    np.testing.assert_allclose(Y, expected, atol=1e-13)
+    np.testing.assert_allclose(scratch.total, adjoint, atol=1e-12)
+    assert moved == pytest.approx(squared, rel=1e-9, abs=1e-12)
+
+
+@given(cases(), st.floats(0.05, 5.0), st.floats(1.0, 1.9), st.integers(1, 3))
+def test_exchange_agrees_with_its_twin(case, rho, relax, runs):
+    edges, D, C, Y, rng = case
+    Z = rng.normal(size=Y.shape)
+    twin = naive.exchange(D, C, Y, Z, rho, relax, edges.soft, edges.block)
+    scratch = fresh(edges, *C.shape, runs)
+    apart, moved = kernels.exchange(C, Y, Z, rho, relax, edges, scratch)
+    for found, expected in zip((Y, Z, scratch.total), twin[:3], strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-11)
+    assert apart == pytest.approx(twin[3], rel=1e-9, abs=1e-11)
+    assert moved == pytest.approx(twin[4], rel=1e-9, abs=1e-11)
+
+
+@given(cases(), st.floats(0.05, 5.0))
+def test_fused_flags_mark_the_edges_whose_prox_is_zero(case, rho):
+    edges, D, C, Y, _ = case
+    Z = D @ C
+    scratch = fresh(edges, *C.shape)
+    kernels.exchange(C, Y, Z, rho, 1.6, edges, scratch)
+    # The copy Z is the prox itself: its rows vanish exactly where the flag says so.
+    np.testing.assert_array_equal(scratch.fused, ~Z.any(axis=1))
+
+
+@pytest.mark.parametrize("rows", [2, 200])
+def test_scratch_fits_the_pass_it_is_for(rows):
+    n, m = rows, 40
+    tail, head = (ends(side) for side in np.triu_indices(n, 1))
+    edges = Edges(tail, head, np.zeros(tail.size), np.ones(tail.size))
+    scratch = kernels.scratch(edges, n, m)
+    C = np.random.default_rng(0).normal(size=(n, m))
+    Y = np.zeros((tail.size, m))
+    kernels.ascend(C, Y, 1.0, edges, scratch)
+    np.testing.assert_allclose(scratch.total, kernels.adjoint(Y, edges, n), atol=1e-10)
+
+
+@given(cases(), st.floats(0.0, 1.0))
+def test_components_are_those_found_by_walking(case, share):
+    edges, _, C, _, rng = case
+    joined = rng.random(edges.tail.size) < share
+    found = components(len(C), edges.tail, edges.head, joined)
+    expected = naive.components(len(C), edges.tail[joined], edges.head[joined])
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, first_occurrence(found))

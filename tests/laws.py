@@ -1,0 +1,119 @@
+"""Laws that several tests state, and the random problems they are stated on."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from convexhc.graph import Graph
+from convexhc.problem import Problem, denoising_problem, graph_problem, points_problem
+from convexhc.solvers.loop import Solution, run
+from convexhc.solvers.solve import choose_method
+from convexhc.terms.constraint import Constraint, DoublyStochastic, RowSimplex
+
+METHODS = ("dual_fista", "admm", "primal_dual")
+CONSTRAINTS: dict[str, Constraint] = {
+    "doubly_stochastic": DoublyStochastic(),
+    "simplex": RowSimplex(),
+}
+L1_RATIOS = (0.0, 0.05, 0.5, 1.0)
+
+seeds = st.integers(0, 2**32 - 1)
+l1_ratios = st.sampled_from(L1_RATIOS)
+
+
+def random_weights(rng: np.random.Generator, n: int, *, parts: int = 1, density: float = 0.5):
+    """A symmetric matrix of weights with an empty diagonal, in ``parts`` connected pieces.
+
+    A ring through the nodes of every piece keeps it connected; other pairs are drawn.
+    """
+    piece = np.sort(np.arange(n) % parts)
+    drawn = rng.uniform(0.2, 1.0, (n, n)) * (rng.random((n, n)) < density)
+    for part in range(parts):
+        members = np.flatnonzero(piece == part)
+        for i, j in zip(members, np.roll(members, 1), strict=True):
+            drawn[min(i, j), max(i, j)] = rng.uniform(0.2, 1.0)
+    upper = np.triu(np.where(piece[:, None] == piece, drawn, 0.0), 1)
+    return upper + upper.T
+
+
+def random_kernel(
+    rng: np.random.Generator, n: int, *, parts: int = 1, floor: float = 0.5, density: float = 0.5
+) -> Graph:
+    """A similarity of n nodes whose smallest eigenvalue is ``floor``."""
+    W = random_weights(rng, n, parts=parts, density=density)
+    lowest = float(np.linalg.eigvalsh(W)[0])
+    return Graph.from_matrix(W + (floor - lowest) * np.eye(n))
+
+
+def random_doubly_stochastic(rng: np.random.Generator, n: int):
+    """A mean of permutations: often on the border of the set, never outside."""
+    share = rng.dirichlet(np.ones(rng.integers(1, 2 * n + 1)))
+    return sum(s * np.eye(n)[rng.permutation(n)] for s in share)
+
+
+def random_feasible(rng: np.random.Generator, problem: Problem):
+    """Centroids in the constraint set of the problem, some of them on its border."""
+    n, m = problem.shape
+    if problem.constraint.column_sums:
+        return random_doubly_stochastic(rng, n)
+    if problem.constraint.row_sums:
+        return rng.dirichlet(np.full(m, 0.3), size=n)
+    return problem.fidelity.target + rng.normal(size=(n, m))
+
+
+def random_problem(rng: np.random.Generator, model: str, lam: float, l1_ratio: float) -> Problem:
+    """A problem of three to eight nodes, of any of the models."""
+    n = int(rng.integers(3, 9))
+    parts = int(rng.integers(1, 3)) if n > 4 else 1
+    weights = Graph.from_matrix(random_weights(rng, n, parts=parts))
+    if model == "points":
+        return points_problem(rng.normal(size=(n, 3)), weights, lam, l1_ratio=l1_ratio)
+    if model == "denoising":
+        return denoising_problem(rng.normal(size=(n, n)), weights, lam, l1_ratio=l1_ratio)
+    kernel = random_kernel(rng, n, parts=parts)
+    constraint = CONSTRAINTS["simplex" if model == "simplex" else "doubly_stochastic"]
+    return graph_problem(kernel, lam, l1_ratio=l1_ratio, constraint=constraint)
+
+
+models = st.sampled_from(["graph", "simplex", "denoising", "points"])
+
+
+def solved(problem: Problem, method: str = "admm", **options) -> Solution:
+    """The solution by the method of that name."""
+    return run(problem, choose_method(problem, method), **options)
+
+
+def first_occurrence(labels) -> np.ndarray:
+    """The same classes, numbered in the order in which they are first met."""
+    seen: dict[object, int] = {}
+    return np.array([seen.setdefault(label, len(seen)) for label in np.asarray(labels).tolist()])
+
+
+def classes_of_equal_rows(C) -> np.ndarray:
+    """Which rows are equal to the last bit, numbered in the order in which they are first met."""
+    return first_occurrence([row.tobytes() for row in np.ascontiguousarray(C)])
+
+
+def assert_convex_between(function, A, B, *, atol: float = 1e-10) -> None:
+    """The function lies below its chord from A to B."""
+    at_a, at_b = function(A), function(B)
+    for t in (0.1, 0.5, 0.8):
+        assert function((1 - t) * A + t * B) <= (1 - t) * at_a + t * at_b + atol
+
+
+def assert_gradient(function, gradient, C, rng: np.random.Generator, *, rtol: float = 1e-6) -> None:
+    """Slopes along random directions are those of a quadratic, by central differences."""
+    for _ in range(3):
+        direction = rng.normal(size=C.shape)
+        rise = function(C + 0.5 * direction) - function(C - 0.5 * direction)
+        expected = float(np.vdot(gradient, direction))
+        size = np.linalg.norm(gradient) * np.linalg.norm(direction) + abs(function(C)) + 1.0
+        assert abs(rise - expected) <= rtol * size
+
+
+def assert_nonexpansive(function, A, B, *, rtol: float = 1e-9) -> None:
+    """Images are no further apart than the points."""
+    apart = np.linalg.norm(np.asarray(A) - B)
+    size = max(1.0, np.abs(A).max(), np.abs(B).max())
+    assert np.linalg.norm(function(A) - function(B)) <= apart + rtol * size

@@ -1,0 +1,108 @@
+"""Slow, obvious twins of the fast code: the formulas as they are written on paper."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+
+def soft(x, threshold):
+    """Every entry moved towards zero by the threshold, and no further."""
+    return np.sign(x) * np.maximum(np.abs(x) - threshold, 0.0)
+
+
+def prox(x, soft_by, block_by):
+    """argmin_z 1/2 |z - x|^2 + soft_by |z|_1 + block_by |z|_2."""
+    shrunk = soft(x, soft_by)
+    norm = np.linalg.norm(shrunk)
+    return shrunk * max(0.0, 1.0 - block_by / norm) if norm > 0 else shrunk
+
+
+def nearest_in_sum_of_balls(x, box, radius, rounds=4000):
+    """Nearest point to x in box Ball_inf + radius Ball_2, found by turns on its two parts."""
+    b = np.zeros_like(x)
+    for _ in range(rounds):
+        a = np.clip(x - b, -box, box)
+        rest = x - a
+        norm = np.linalg.norm(rest)
+        b = rest if norm <= radius else rest * (radius / norm)
+    return a + b
+
+
+def mixed_norm(x, l1_ratio):
+    return (1.0 - l1_ratio) * np.sqrt(np.sum(x * x)) + l1_ratio * np.sum(np.abs(x))
+
+
+def incidence(n, tail, head):
+    """D as a matrix: one row an edge, +1 at its tail and -1 at its head."""
+    D = np.zeros((len(tail), n))
+    for e, (i, j) in enumerate(zip(tail, head, strict=True)):
+        D[e, i] += 1.0
+        D[e, j] -= 1.0
+    return D
+
+
+def project_dual(Y, soft_by, block_by):
+    """Every row less its prox, with thresholds of its own."""
+    rows = zip(Y, soft_by, block_by, strict=True)
+    return np.array([y - prox(y, s, b) for y, s, b in rows]).reshape(Y.shape)
+
+
+def ascend(D, C, Y, step, soft_by, block_by):
+    """One step of projected dual ascent: new dual, its adjoint image, squared move."""
+    new = project_dual(Y + step * (D @ C), soft_by, block_by)
+    return new, D.T @ new, np.sum((new - Y) ** 2)
+
+
+def exchange(D, C, Y, Z, rho, relax, soft_by, block_by):
+    """The edge updates of ADMM: dual, copy, right side, squared residual and squared move."""
+    X = Y + rho * (relax * (D @ C) + (1.0 - relax) * Z)
+    dual = project_dual(X, soft_by, block_by)
+    copy = (X - dual) / rho
+    right = D.T @ (rho * copy - dual)
+    return dual, copy, right, np.sum((D @ C - copy) ** 2), np.sum((copy - Z) ** 2)
+
+
+def paper_objective(pi, K, W, lam, l1_ratio):
+    """F(pi) of eq. 4: the sum runs over ordered pairs, pi_i is a column."""
+    n = len(K)
+    fidelity = np.trace(pi.T @ K @ pi - 2.0 * K @ pi)
+    pairs = itertools.product(range(n), repeat=2)
+    penalty = sum(W[i, j] * mixed_norm(pi[:, i] - pi[:, j], l1_ratio) for i, j in pairs if i != j)
+    return fidelity + lam * penalty
+
+
+def paper_smooth_objective(pi, K, lam):
+    """The objective of appendix D, distances taken in the feature space K = Phi'Phi."""
+    n = len(K)
+    values, vectors = np.linalg.eigh(K)
+    Phi = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    pairs = itertools.product(range(n), repeat=2)
+    penalty = sum(K[i, j] * np.sum((Phi @ (pi[:, i] - pi[:, j])) ** 2) for i, j in pairs if i != j)
+    return np.trace(pi.T @ K @ pi - 2.0 * K @ pi) + lam * penalty
+
+
+def least_assignment(G):
+    """min <G, Q> over doubly stochastic Q: some permutation attains it, so try them all."""
+    n = len(G)
+    return min(sum(G[i, p[i]] for i in range(n)) for p in itertools.permutations(range(n)))
+
+
+def components(n, tail, head):
+    """Connected components, by following edges until nothing new is met."""
+    neighbours = {i: set() for i in range(n)}
+    for i, j in zip(tail, head, strict=True):
+        neighbours[int(i)].add(int(j))
+        neighbours[int(j)].add(int(i))
+    labels = -np.ones(n, dtype=int)
+    for root in range(n):
+        if labels[root] >= 0:
+            continue
+        number, waiting = labels.max() + 1, [root]
+        while waiting:
+            node = waiting.pop()
+            if labels[node] < 0:
+                labels[node] = number
+                waiting.extend(neighbours[node])
+    return labels

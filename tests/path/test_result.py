@@ -1,0 +1,312 @@
+"""What a path and a solution answer: labels, centroids, tables, trees, texts."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+
+import convexhc
+from convexhc import as_graph, datasets, similarity, solve_path
+from convexhc.path import Path, Point, Provenance, walk
+from laws import first_occurrence
+
+NAMES = ["<b>", "a & b", 'q"uote', "it's", "x:y", "(z)", "s p", "\u00e9"]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return datasets.fractal_graph(0, n_meta=2, n_super=3, clique=4)
+
+
+@pytest.fixture(scope="module")
+def kernel(graph):
+    return similarity.two_hop(graph.adjacency, gamma=0.05)
+
+
+@pytest.fixture(scope="module")
+def path(kernel):
+    return solve_path(kernel)
+
+
+@pytest.fixture(scope="module")
+def named():
+    """Two groups of four, with names that HTML and Newick have other ideas about."""
+    K = np.kron(np.eye(2), np.ones((4, 4))) + 0.1 + np.eye(8)
+    return solve_path(as_graph(K, names=NAMES))
+
+
+def drawn_path(partitions, lambdas=None, *, components=None, status="SOLVED"):
+    """A path with the given partitions, as if it had been solved."""
+    n = len(partitions[0])
+    lambdas = range(1, len(partitions) + 1) if lambdas is None else lambdas
+    points = tuple(
+        Point(float(lam), np.array(labels), -1.0, 1e-5, 0.0, 10, status, 2.0, None)
+        for lam, labels in zip(lambdas, partitions, strict=True)
+    )
+    groups = np.zeros(n, dtype=np.int64) if components is None else np.array(components)
+    return Path(points, tuple(range(n)), groups, True, Provenance.of({}, "drawn"))
+
+
+def test_labels_at_a_lam_are_those_of_the_last_solved_one_up_to_it(path):
+    for left, right in zip(path.points, path.points[1:], strict=False):
+        between = 0.5 * (left.lam + right.lam)
+        np.testing.assert_array_equal(path.labels(lam=between), left.labels)
+        np.testing.assert_array_equal(path.labels(lam=right.lam), right.labels)
+    np.testing.assert_array_equal(path.labels(lam=0.0), np.arange(24))
+    np.testing.assert_array_equal(path.labels(lam=np.inf), path.points[-1].labels)
+
+
+def test_labels_are_the_caller_s_own(path):
+    lam = path.lambdas[3]
+    before = path.labels(lam=lam)
+    path.labels(lam=lam)[:] = 7
+    path.labels(n_clusters=6)[:] = 7
+    np.testing.assert_array_equal(path.labels(lam=lam), before)
+    assert path.labels(n_clusters=6).max() == 5
+
+
+def test_labels_by_number_are_no_more_than_asked_for(path):
+    for k in range(1, 30):
+        labels = path.labels(n_clusters=k)
+        np.testing.assert_array_equal(labels, first_occurrence(labels))
+        count = int(labels.max()) + 1
+        assert count == max(c for c in path.available_n_clusters if c <= k)
+
+
+def test_available_numbers_are_those_of_the_cuts_largest_first(path):
+    available = path.available_n_clusters
+    assert list(available) == sorted(set(available), reverse=True)
+    assert available[0] == 24
+    assert available[-1] == 1
+    if path.is_nested:
+        assert set(path.n_clusters.tolist()) | {24, 1} == set(available)
+
+
+def test_small_clusters_can_be_passed_over():
+    path = drawn_path([[0, 0, 0, 1, 1, 1, 2], [0, 0, 0, 0, 0, 0, 1], [0] * 7])
+    np.testing.assert_array_equal(path.labels(n_clusters=2), [0, 0, 0, 0, 0, 0, 1])
+    np.testing.assert_array_equal(
+        path.labels(n_clusters=2, min_cluster_size=2, small="noise"), [0, 0, 0, 1, 1, 1, -1]
+    )
+    np.testing.assert_array_equal(
+        path.labels(lam=1.0, min_cluster_size=2, small="noise"), [0, 0, 0, 1, 1, 1, -1]
+    )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"lam": 1.0, "n_clusters": 2},
+        {"n_clusters": 0},
+        {"lam": -1.0},
+        {"lam": np.nan},
+        {"n_clusters": 2, "small": "drop"},
+        {"n_clusters": 2, "min_cluster_size": 0},
+    ],
+    ids=str,
+)
+def test_other_questions_are_refused(path, asked):
+    with pytest.raises(ValueError, match=r"lam|n_clusters|small|min_cluster_size"):
+        path.labels(**asked)
+
+
+@pytest.mark.parametrize("asked", [{"n_clusters": 2.5}, {"lam": "1"}], ids=str)
+def test_other_types_are_refused(path, asked):
+    with pytest.raises(TypeError):
+        path.labels(**asked)
+
+
+def test_linkage_says_what_the_partitions_say(path):
+    Z = path.linkage
+    assert is_valid_linkage(Z)
+    assert np.isfinite(Z).all()
+    assert set(Z[:, 2]) <= set(path.lambdas)
+    for point in path.points:
+        cut = fcluster(Z, point.lam, criterion="distance")
+        np.testing.assert_array_equal(first_occurrence(cut), path.tree.labels(lam=point.lam))
+
+
+def test_splits_are_told():
+    path = drawn_path([[0, 0, 1], [0, 1, 1], [0, 0, 0]])
+    assert not path.is_nested
+    (split,) = path.splits
+    assert (split.lam_from, split.lam_to, split.parted) == (1.0, 2.0, (1,))
+    assert "1 split(s)" in path.summary()
+    # The tree keeps only what lasts; the partitions keep everything.
+    np.testing.assert_array_equal(path.labels(lam=1.0), [0, 0, 1])
+    assert "nested: yes" in drawn_path([[0, 1, 2], [0, 0, 1], [0, 0, 0]]).summary()
+
+
+def test_columns_of_a_path_agree_with_its_points(path):
+    np.testing.assert_array_equal(path.lambdas, [p.lam for p in path.points])
+    np.testing.assert_array_equal(path.n_clusters, [p.labels.max() + 1 for p in path.points])
+    np.testing.assert_array_equal(path.relative_gap, [p.relative_gap for p in path.points])
+    np.testing.assert_array_equal(path.objective, [p.objective for p in path.points])
+    assert path.partitions.shape == (len(path.points), 24)
+
+
+def test_effective_rank_of_the_fused_rows_is_that_of_all(kernel, path):
+    for lam in path.lambdas[::4]:
+        expected = convexhc.metrics.effective_rank(path.centroids(lam), kernel.graph.matrix())
+        found = path.effective_rank[path.lambdas == lam][0]
+        assert found == pytest.approx(expected, rel=1e-8)
+    # From nearly as many directions as the kernel has to the single one of the consensus.
+    assert path.effective_rank[0] > 10
+    assert path.effective_rank[-1] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_pi_is_the_paper_s_matrix_at_the_nearest_lam(kernel, path):
+    at = len(path.points) // 2
+    lam = float(path.lambdas[at])
+    pi = path.pi(lam * 1.0001)
+    np.testing.assert_array_equal(pi, path.centroids(lam).T)
+    np.testing.assert_allclose([pi.sum(axis=0), pi.sum(axis=1)], 1.0, atol=1e-8)
+    assert pi.min() >= 0.0
+    np.testing.assert_array_equal(
+        first_occurrence([column.tobytes() for column in np.ascontiguousarray(pi.T)]),
+        path.labels(lam=lam),
+    )
+    K = kernel.dense()
+    apart = [(i, j) for i in range(24) for j in range(24) if i != j and K[i, j] > 0]
+    penalty = sum(
+        K[i, j]
+        * (0.95 * np.linalg.norm(pi[:, i] - pi[:, j]) + 0.05 * np.abs(pi[:, i] - pi[:, j]).sum())
+        for i, j in apart
+    )
+    objective = np.trace(pi.T @ K @ pi - 2.0 * K @ pi) + lam * penalty
+    assert path.objective[at] == pytest.approx(objective, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("keep", "kept"),
+    [
+        ("all", [True, True, True]),
+        (None, [True, True, True]),
+        ("labels", [False, False, False]),
+        (lambda lam: lam > 0.5, [False, True, True]),
+        (lambda lam: lam == 0.9, [False, True, False]),
+    ],
+    ids=["all", "default", "labels", "some", "one"],
+)
+def test_keep_says_which_centroids_are_kept(kernel, keep, kept):
+    path = solve_path(kernel, [0.1, 0.9, 2.5], keep=keep)
+    assert [point.distinct is not None for point in path.points] == kept
+    for point in path.points:
+        assert point.distinct is None or point.distinct.shape == (point.n_clusters, 24)
+    if any(kept):
+        nearest = path.centroids(0.9)
+        np.testing.assert_array_equal(
+            first_occurrence([r.tobytes() for r in nearest]), np.arange(24) // 4
+        )
+    else:
+        with pytest.raises(ValueError, match="keep='all'"):
+            path.pi(0.9)
+
+
+def test_a_large_path_keeps_labels_only_by_default(kernel, monkeypatch):
+    monkeypatch.setattr(walk, "_KEEP_NODES", 23)
+    assert solve_path(kernel, [0.9]).points[0].distinct is None
+    assert solve_path(kernel, [0.9], keep="all").points[0].distinct is not None
+    monkeypatch.setattr(walk, "_KEEP_NODES", 24)
+    assert solve_path(kernel, [0.9]).points[0].distinct is not None
+
+
+def test_repr_is_short_and_holds_no_arrays(path):
+    said = repr(path)
+    assert said.startswith("Path(n=24")
+    assert "array" not in said
+    assert "\n" not in said
+    assert len(said) < 200
+
+
+def test_summary_names_size_range_certificate_and_plateaus(path):
+    said = path.summary()
+    assert "24 nodes, 1 component(s)" in said
+    assert f"{len(path.points)} lam" in said
+    assert f"{path.relative_gap.max():.1e}" in said
+    assert re.search(r"\b6 clusters for lam", said)
+    assert "not solved" not in said
+    assert "only close the tree" not in said
+
+
+def test_summary_tells_what_was_not_solved_and_what_only_closes_the_tree():
+    path = drawn_path([[0, 1, 2, 3], [0, 0, 1, 1]], components=[0, 0, 1, 1], status="MAX_ITER")
+    assert "2 lam not solved" in path.summary()
+    assert "2 component(s)" in path.summary()
+    assert "1 join(s) at the top only close the tree" in path.summary()
+
+
+def test_html_is_the_summary_with_nothing_left_to_interpret(named):
+    page = named._repr_html_()
+    assert page.startswith("<div")
+    assert page.endswith("</div>")
+    assert set(re.findall(r"</?(\w+)", page)) <= {"div", "strong", "pre"}
+    for line in named.summary().splitlines():
+        assert line.strip() in page
+
+
+def test_html_escapes_what_a_summary_may_hold(named, monkeypatch):
+    monkeypatch.setattr(Path, "summary", lambda self: "<script>alert('&')</script>")
+    page = named._repr_html_()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "&amp;" in page
+
+
+def test_frame_has_a_row_for_every_lam(path):
+    frame = path.to_frame()
+    assert len(frame) == len(path.points)
+    np.testing.assert_array_equal(frame["lam"], path.lambdas)
+    np.testing.assert_array_equal(frame["n_clusters"], path.n_clusters)
+    np.testing.assert_array_equal(frame["objective"], path.objective)
+    np.testing.assert_array_equal(frame["relative_gap"], path.relative_gap)
+    np.testing.assert_array_equal(frame["effective_rank"], path.effective_rank)
+    assert set(frame["status"]) == {"SOLVED"}
+    assert (frame["n_iter"] >= 0).all()
+
+
+def test_a_frame_without_pandas_says_what_to_install(path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"convexhc\[graphs\]"):
+        path.to_frame()
+
+
+def test_newick_and_networkx_carry_the_names(named):
+    text = named.to_newick()
+    assert text.endswith(";")
+    for quoted in ("'it''s'", "'(z)'", "'x:y'", "'s p'"):
+        assert quoted in text
+    structure = re.sub(r"'(?:[^']|'')*'", "", text)
+    assert structure.count("(") == structure.count(")") == len(named.tree.merges)
+    tree = named.to_networkx()
+    assert sum(tree.out_degree(v) == 0 for v in tree) == 8
+    leaves = [tree.nodes[v]["name"] for v in sorted(tree) if tree.out_degree(v) == 0]
+    assert leaves == NAMES
+    assert named.names == tuple(NAMES)
+
+
+def test_a_solution_says_what_it_is_without_its_arrays(kernel):
+    solution = convexhc.solve(kernel, 0.9)
+    said = repr(solution)
+    assert "status" in said
+    assert "lam=0.9" in said
+    assert "array" not in said
+    assert len(said) < 400
+    assert solution.names == tuple(range(24))
+    np.testing.assert_array_equal(solution.pi, solution.centroids.T)
+    assert solution.n_clusters == len(np.unique(solution.centroids, axis=0)) == 6
+    assert solution.objective == 2.0 * solution.certificate.objective
+
+
+def test_provenance_says_with_what_options(kernel):
+    path = solve_path(kernel, [0.9, 0.1], l1_ratio=0.2, tol=1e-3)
+    options = path.provenance.options
+    assert path.provenance.version == convexhc.__version__
+    assert options["lambdas"] == [0.1, 0.9]
+    assert (options["l1_ratio"], options["tol"]) == (0.2, 1e-3)
+    assert path.relative_gap.max() <= 1e-3

@@ -1,0 +1,374 @@
+"""The report in a real browser: what moves with the slider, what is said, what never happens."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import itertools
+import time
+
+import numpy as np
+import pytest
+from report.examples import NASTY, made_path, ring, twelve, two_thousand, unruly
+
+from convexhc.report import notebook_html, report_html
+
+NEUTRAL = "#9a9a9a"
+
+
+TWELVE = report_html(twelve(), graph=ring(12), title="Twelve <b>nodes</b>")
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page(TWELVE)
+
+
+def together(values, alone=None):
+    """Who has the value of whom; the value `alone` is shared with nobody."""
+    pairs = np.array([[a == b and a != alone for b in values] for a in values])
+    return pairs | np.eye(len(values), dtype=bool)
+
+
+def downloaded(page, folder):
+    """The file that the button gives, read as CSV."""
+    page.driver.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}
+    )
+    before = set(folder.iterdir())
+    page.click("#download")
+    for _ in range(200):
+        new = [f for f in set(folder.iterdir()) - before if f.suffix == ".csv"]
+        if new:
+            rows = list(csv.reader(io.StringIO(new[0].read_bytes().decode("utf-8"))))
+            return new[0].name, rows
+        time.sleep(0.05)
+    raise AssertionError("no file came")
+
+
+def test_every_level_shows_the_partition_of_the_path(page):
+    for level, point in enumerate(twelve().points):
+        page.go_to(level)
+        assert (together(page.fills(), NEUTRAL) == together(point.labels.tolist())).all()
+        assert page.text("#count").startswith(f"{point.n_clusters} cluster")
+        assert f"{point.n_clusters} cluster" in page.find("#slider").get_attribute("aria-valuetext")
+
+
+def test_the_slider_moves_everything(page):
+    seen = []
+    for level in range(4):
+        page.go_to(level)
+        seen.append(
+            {
+                "label": page.text("#count"),
+                "graph": page.fills(),
+                "trails": page.run("return document.querySelectorAll('#trails circle').length"),
+                "heat": page.pixels("#heat canvas"),
+                "branches": page.run(
+                    "return [...document.querySelectorAll('#tree .branch')]"
+                    ".map(b => b.getAttribute('stroke') + b.getAttribute('d')).join()"
+                ),
+                "scan": page.cut("#scan"),
+                "tree": page.cut("#tree"),
+                "table": page.text("#clusters"),
+                "certificate": page.text("#certificate"),
+                "level": page.run(
+                    "return document.querySelector('#levels [aria-current=true]').rowIndex"
+                ),
+            }
+        )
+    for one, other in itertools.pairwise(seen):
+        assert [name for name in one if one[name] == other[name]] == []
+    cuts = [level["tree"] for level in seen]
+    assert cuts == sorted(cuts)
+
+
+def test_slider_scan_and_tree_stand_on_one_axis(page):
+    thumb = (
+        "const s = document.querySelector('#slider'), box = s.getBoundingClientRect();"
+        "return box.left + 9 + (s.value / s.max) * (box.width - 18)"
+    )
+    for level in range(4):
+        page.go_to(level)
+        assert page.cut("#scan") == pytest.approx(page.cut("#tree"), abs=1)
+        assert page.run(thumb) == pytest.approx(page.cut("#tree") + 1, abs=1.5)
+
+
+def test_the_slider_can_be_dragged_and_stops_only_at_solved_levels(page):
+    from selenium.webdriver import ActionChains
+
+    page.go_to(0)
+    width = page.find("#slider").size["width"]
+    drag = ActionChains(page.driver).move_to_element_with_offset(
+        page.find("#slider"), -width // 2 + 9, 0
+    )
+    drag.click_and_hold().move_by_offset(int(0.6 * width), 0).release().perform()
+    page.settle()
+    assert page.text("#at").startswith("at λ = 1,")
+    assert page.find("#slider").get_attribute("value") == "6667"
+
+
+def test_plateaus_are_buttons_that_jump(page):
+    page.go_to(0)
+    buttons = page.all("#plateaus button")
+    assert [b.text for b in buttons[:3]] == ["12", "4", "2"]
+    buttons[2].click()
+    page.settle()
+    assert page.text("#count") == "2 clusters"
+    assert [b.get_attribute("aria-pressed") for b in buttons[:3]] == ["false", "false", "true"]
+    page.click("#finer")
+    assert page.text("#count") == "4 clusters"
+    page.click("#coarser")
+    page.click("#coarser")
+    assert page.text("#count") == "1 cluster"
+    assert not page.find("#coarser").is_enabled()
+
+
+def test_the_csv_has_the_labels_of_the_level(page, tmp_path):
+    path = twelve()
+    for level, point in enumerate(path.points):
+        page.go_to(level)
+        name, rows = downloaded(page, tmp_path)
+        assert name == f"labels_{point.n_clusters}_clusters.csv"
+        assert rows[0] == ["node", "cluster"]
+        assert [row[0] for row in rows[1:]] == list(path.names)
+        assert [int(row[1]) for row in rows[1:]] == path.labels(lam=point.lam).tolist()
+
+
+def test_search_finds_a_node_and_follows_it(page):
+    page.go_to(1)
+    page.press("b", "o", on="#search")
+    assert page.find("#search").get_attribute("aria-expanded") == "true"
+    assert [row.text for row in page.all("#found li")] == ["Bo"]
+    page.press("ENTER", on="#search")
+    assert page.text("#chosen").startswith("Bo is in cluster 3 with 2 others at this level.")
+    assert "joins others at λ = 0.1" in page.text("#chosen")
+    for figure in ("#graph", "#trails", "#tree"):
+        assert len(page.all(f"{figure} .found")) == 1
+    at = (
+        "const disc = document.querySelector(arguments[0]);"
+        "return [disc.getAttribute('cx'), disc.getAttribute('cy')]"
+    )
+    assert page.run(at, "#graph .found") == page.run(at, "#graph [data-node='9']")
+    page.go_to(3)
+    assert page.text("#chosen").startswith("Bo is in cluster 0 with 11 others")
+    page.click("#clear")
+    assert page.all("#graph .found") == []
+    assert not page.find("#chosen").is_displayed()
+
+
+def test_search_ranks_exact_names_first_and_says_when_there_is_none(open_page):
+    names = ["alpha 10", "alpha 1", "beta alpha 1", *map(str, range(9))]
+    page = open_page(report_html(twelve(names=names)))
+    page.press(*"alpha 1", on="#search")
+    assert [row.text for row in page.all("#found li")] == ["alpha 1", "alpha 10", "beta alpha 1"]
+    page.press("ARROW_DOWN", "ENTER", on="#search")
+    assert page.text("#chosen").startswith("alpha 10 ")
+    page.press(*"zzz", on="#search")
+    assert [row.text for row in page.all("#found li")] == ["No node has this name"]
+
+
+def test_a_row_of_the_table_highlights_its_cluster(page):
+    page.go_to(2)
+    rows = page.all("#clusters tr")
+    assert len(rows) == 2
+    assert rows[1].text.split() == ["1", "6", *", ".join(twelve().names[6:]).split()]
+    page.click("#clusters tr:nth-child(2) button")
+    bright = page.run(
+        "return [...document.querySelectorAll('#graph [data-node]')]"
+        ".filter(disc => !disc.hasAttribute('opacity')).map(disc => Number(disc.dataset.node))"
+    )
+    assert sorted(bright) == list(range(6, 12))
+    page.press("ESCAPE", on="#slider")
+    assert not page.find("#chosen").is_displayed()
+
+
+def test_hovering_names_a_node(page):
+    page.go_to(1)
+    for node in (0, 8):
+        page.point_at(f"#graph [data-node='{node}']")
+        assert page.text("#tip") == f"{twelve().names[node]}\ncluster {node // 3}, 3 nodes"
+    page.point_at("#tree svg")
+    assert "cluster" in page.text("#tip")
+    page.point_at("h1")
+    assert not page.find("#tip").is_displayed()
+
+
+def test_nasty_names_stay_text_everywhere(page):
+    shown = page.text("#clusters")
+    assert all(name in shown for name in NASTY)
+    for name in (*NASTY, "Ada"):
+        page.find("#search").clear()
+        page.press(*name, "ENTER", on="#search")
+        assert page.text("#chosen").startswith(name)
+        for figure in ("#graph", "#tree"):
+            written = page.run(
+                "return [...document.querySelectorAll(arguments[0])].map(t => t.textContent)",
+                f"{figure} text",
+            )
+            short = [words[:-1] for words in written if words.endswith("…") and len(words) > 5]
+            assert name in written or any(name.startswith(words) for words in short)
+    assert page.text("h1") == "Twelve <b>nodes</b>"
+    assert page.run("return [document.scripts.length, document.images.length]") == [2, 0]
+    assert page.run("return document.querySelectorAll('h1 *, td script, p script').length") == 0
+
+
+def test_the_policy_stops_a_request_before_it_leaves(page):
+    page.check_quiet()
+    script = (
+        "const done = arguments[0];"
+        "fetch('http://127.0.0.1:9/').then(() => done('sent'), () => done('stopped'))"
+    )
+    assert page.driver.execute_async_script(script) == "stopped"
+    assert page.logged() == []
+    assert any("Content Security Policy" in message for message in page.errors())
+    page.run(
+        "const made = document.createElement('script'); made.textContent = 'window.ran = true';"
+        "document.body.append(made)"
+    )
+    assert page.run("return window.ran === undefined")
+    assert page.errors() != []
+
+
+def test_the_certificate_of_each_level_is_said(page):
+    for level, point in enumerate(twelve().points):
+        page.go_to(level)
+        assert f"Iterations{point.n_iter}" in page.text("#certificate")
+        assert "certified" in page.text("#proof")
+        assert "none has an objective better" in page.text("#explained")
+    assert "by more than 0.0013 %." in page.text("#explained")
+    assert len(page.all("#levels tr")) == 4
+
+
+def test_what_is_unusual_is_said(open_page):
+    page = open_page(report_html(unruly(), graph=ring(6)))
+    page.go_to(2)
+    assert "not solved" in page.text("#proof")
+    assert "raise max_iter" in page.text("#certificate")
+    assert "1 of them not solved to tolerance" in page.text("#lead")
+    shape = page.text("#shape")
+    assert "the cluster of p (3 nodes) came apart in 2 pieces; outside the largest: r." in shape
+    assert "2 connected components" in shape
+    assert "1 join at the top of the tree only closes it" in shape
+    assert page.run("return document.querySelectorAll('#tree [stroke-dasharray]').length") == 1
+    page.go_to(0)
+    assert page.text("#at").startswith("at λ = 0")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        made_path([0.0], [[0]]),
+        made_path([1.0], [[0, 1]]),
+        made_path([0.0, 3.0], [[0, 1, 2], [0, 0, 0]], centroids=False),
+    ],
+)
+def test_the_smallest_paths_are_shown(open_page, path):
+    page = open_page(report_html(path, graph=ring(3) if len(path.names) == 3 else None))
+    for level, point in enumerate(path.points):
+        page.go_to(level)
+        assert page.text("#count").startswith(f"{point.n_clusters} cluster")
+
+
+def test_dark_and_light(page):
+    page.go_to(2)
+    light = page.fills()
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    bright = page.run(ground)
+    page.click("#theme")
+    assert page.run(ground) != bright
+    assert all(one != other for one, other in zip(light, page.fills(), strict=True))
+    page.click("#theme")
+    assert page.fills() == light
+    assert page.run(ground) == bright
+
+
+def test_the_theme_of_the_system_is_followed(open_page, browser):
+    wish = {"name": "prefers-color-scheme", "value": "dark"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [wish]})
+    try:
+        page = open_page(report_html(twelve()))
+        assert page.run("return document.documentElement.dataset.theme") == "dark"
+        wish["value"] = "light"
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [wish]})
+        page.run("return document.documentElement.dataset.theme", until="light")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_paper_is_light_and_the_screen_comes_back_as_it_was(page):
+    page.click("#theme")
+    page.run(
+        "window.addEventListener('beforeprint', () => { window.printed = "
+        "[document.documentElement.dataset.theme, document.querySelector('#all-levels').open]; });"
+    )
+    pdf = page.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
+    assert base64.b64decode(pdf).startswith(b"%PDF")
+    assert page.run("return window.printed") == ["light", True]
+    assert page.run("return document.documentElement.dataset.theme") == "dark"
+    assert page.run("return document.querySelector('#all-levels').open") is False
+
+
+def test_every_control_has_a_name_and_can_be_reached_by_keyboard(page):
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    controls = [c for c in page.all("button, input, summary, [tabindex]") if c.is_displayed()]
+    assert len(controls) > 12
+    assert [c.get_attribute("outerHTML") for c in controls if not c.accessible_name] == []
+    page.run("document.activeElement.blur(); window.scrollTo(0, 0)")
+    reached = set()
+    for _ in range(3 * len(controls)):
+        ActionChains(page.driver).send_keys(Keys.TAB).perform()
+        reached.add(page.driver.switch_to.active_element)
+    wanted = {c for c in controls if c.is_enabled()}
+    assert wanted <= reached
+
+
+@pytest.mark.parametrize("width", [1400, 800, 400])
+def test_no_width_needs_scrolling_sideways(page, width):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        page.settle()
+        page.settle()
+        assert page.run("return document.documentElement.scrollWidth") <= width
+        assert page.cut("#scan") == pytest.approx(page.cut("#tree"), abs=1)
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_two_thousand_nodes_are_drawn_on_canvas(open_page, tmp_path):
+    path, graph = two_thousand()
+    page = open_page(report_html(path, graph=graph))
+    assert page.all("#graph svg, #tree svg, #heat svg") == []
+    assert page.all("#trails-panel") == []
+    seen = []
+    for level, point in enumerate(path.points):
+        page.go_to(level)
+        seen.append([page.pixels(f"{host} canvas") for host in ("#graph", "#heat", "#tree")])
+        assert page.text("#count").startswith(f"{point.n_clusters} cluster")
+    for one, other in itertools.pairwise(seen):
+        assert all(before != after for before, after in zip(one, other, strict=True))
+    page.go_to(1)
+    assert page.run("return document.querySelectorAll('*').length") < 2000
+    _, rows = downloaded(page, tmp_path)
+    assert [int(row[1]) for row in rows[1:]] == path.labels(lam=0.1).tolist()
+
+
+def test_the_frame_of_a_notebook_works(browser, tmp_path):
+    file = tmp_path / "notebook.html"
+    file.write_text(notebook_html(twelve(), graph=ring(12)), encoding="utf-8")
+    browser.get_log("browser")
+    browser.get(file.as_uri())
+    browser.switch_to.frame(0)
+    try:
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        ready = "return document.documentElement.dataset.ready === 'true'"
+        assert WebDriverWait(browser, 20).until(lambda driver: driver.execute_script(ready))
+        assert browser.find_element("id", "count").text.endswith("clusters")
+    finally:
+        browser.switch_to.default_content()
+    assert browser.get_log("browser") == []

@@ -1,0 +1,52 @@
+"""The card of a notebook."""
+
+from __future__ import annotations
+
+import html.parser
+
+import numpy as np
+import pytest
+from report.examples import made_path, ring, twelve, two_thousand
+
+from convexhc.report import notebook_html, report_html
+from convexhc.report.notebook import sparkline
+
+
+def frames(text):
+    found = []
+
+    class Reader(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            if tag == "iframe":
+                found.append(dict(attributes))
+
+    Reader().feed(text)
+    return found
+
+
+def test_a_small_path_brings_its_report_in_a_locked_frame():
+    (frame,) = frames(notebook_html(twelve(), graph=ring(12)))
+    assert frame["srcdoc"] == report_html(twelve(), graph=ring(12))
+    assert set(frame["sandbox"].split()) == {"allow-scripts", "allow-downloads"}
+
+
+def test_a_large_path_is_a_card_with_its_summary():
+    path, _ = two_thousand()
+    text = notebook_html(path)
+    assert not frames(text)
+    assert "2000 nodes" in text
+    assert len(text) < 5000
+
+
+@pytest.mark.parametrize(
+    "path", [twelve(), made_path([0.0, 1.0], [[0, 1], [0, 0]]), made_path([2.0], [[0, 1, 2]])]
+)
+def test_the_line_falls_from_left_to_right_inside_its_box(path):
+    steps = sparkline(path).split('d="M')[1].split('"')[0].replace("V", " ").split("H")
+    x, y = np.array([[float(value) for value in step.split()] for step in steps]).T
+    assert len(x) == len(path.points)
+    assert (np.diff(x) > 0).all()
+    assert (np.diff(y) > 0).all()
+    assert min(x.min(), y.min()) >= 0
+    assert x.max() <= 220
+    assert y.max() <= 48

@@ -1,0 +1,145 @@
+"""The one loop: when it checks, when it stops, what it hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convexhc.graph import Graph
+from convexhc.problem import points_problem
+from convexhc.solvers.loop import Candidate, Status, run
+
+
+def shrinking_pair(lam=0.25):
+    """Two points a unit apart: the minimiser and its dual are known."""
+    X = np.array([[0.0], [1.0]])
+    problem = points_problem(X, Graph.from_edges(2, [0], [1]), lam)
+    best = np.array([[lam], [1.0 - lam]])
+    return problem, best, np.array([[-lam]])
+
+
+@dataclass
+class Scripted:
+    """A method that halves its distance to the answer, and counts what is asked of it."""
+
+    best: np.ndarray
+    dual: np.ndarray
+    labels: np.ndarray = field(default_factory=lambda: np.arange(2))
+    name: str = "scripted"
+    stepped: int = 0
+    offered: int = 0
+    started: object = None
+
+    def init(self, problem, start):
+        self.started = start
+        return {"C": problem.fidelity.target.copy(), "Y": np.zeros((1, 1)), "labels": self.labels}
+
+    def step(self, problem, state):
+        self.stepped += 1
+        state["C"] = 0.5 * (state["C"] + self.best)
+        state["Y"][:] = 0.5 * (state["Y"] + self.dual)
+
+    def candidate(self, problem, state):
+        self.offered += 1
+        return Candidate(state["C"], state["Y"], state["labels"])
+
+
+def test_iterates_until_the_certificate_is_below_the_tolerance():
+    problem, best, dual = shrinking_pair()
+    method = Scripted(best, dual)
+    solution = run(problem, method, tol=1e-6)
+    assert solution.status is Status.SOLVED
+    assert solution.relative_gap <= 1e-6
+    assert (solution.n_iter, solution.method) == (method.stepped, "scripted")
+    assert solution.lam == problem.lam
+    np.testing.assert_allclose(solution.centroids, best, atol=1e-2)
+    # Every check after the first comes after at least one step.
+    assert method.offered <= method.stepped + 1
+
+
+@given(st.integers(0, 400))
+def test_a_budget_is_spent_exactly_and_checked_ever_more_rarely(budget):
+    problem, _, dual = shrinking_pair()
+    # The wrong point: no certificate can ever be small.
+    method = Scripted(np.array([[0.0], [2.0]]), dual)
+    checks = []
+    solution = run(
+        problem, method, tol=1e-6, max_iter=budget, on_check=lambda n, c: checks.append(n)
+    )
+    assert solution.status is Status.MAX_ITER
+    assert solution.n_iter == method.stepped == budget
+    assert checks[0] == 0
+    assert checks[-1] == budget
+    intervals = np.diff(checks)
+    assert np.all(intervals > 0)
+    # The last interval may be cut short by the budget.
+    assert np.all(np.diff(intervals[:-1]) >= 0)
+    # A solved problem is noticed after at most a tenth more work, or a handful of steps.
+    assert np.all(intervals <= np.maximum(20, 0.11 * np.array(checks[:-1])))
+
+
+def test_gap_tol_is_absolute():
+    problem, best, dual = shrinking_pair()
+    relative = run(problem, Scripted(best, dual), tol=0.0, gap_tol=1e-4)
+    assert relative.status is Status.SOLVED
+    assert 0.0 < relative.certificate.gap <= 1e-4
+
+
+def test_what_is_returned_is_not_the_state():
+    problem, best, dual = shrinking_pair()
+    states = []
+
+    class Remembering(Scripted):
+        def init(self, problem, start):
+            states.append(super().init(problem, start))
+            return states[-1]
+
+    solution = run(problem, Remembering(best, dual), tol=1e-6)
+    (state,) = states
+    for returned, kept in (
+        (solution.centroids, state["C"]),
+        (solution.dual, state["Y"]),
+        (solution.labels, state["labels"]),
+    ):
+        assert not np.shares_memory(returned, kept)
+
+
+def test_rows_called_fused_are_fused_before_they_are_certified():
+    problem, _, _ = shrinking_pair(lam=2.0)
+    nearly = Scripted(np.array([[0.5 - 1e-9], [0.5 + 1e-9]]), np.array([[-0.5]]), np.zeros(2, int))
+    solution = run(problem, nearly, tol=1e-3)
+    assert solution.centroids[0].tobytes() == solution.centroids[1].tobytes()
+    assert solution.n_clusters == 1
+    # At the mean the penalty is exactly zero and the fidelity is a quarter.
+    assert solution.certificate.objective == pytest.approx(0.25, abs=1e-12)
+    again = problem.certify(solution.centroids, solution.dual)
+    assert again == solution.certificate
+
+
+def test_clusters_called_too_early_are_not_let_through():
+    problem, best, dual = shrinking_pair(lam=0.25)
+    wrong = Scripted(best, dual, np.zeros(2, int))
+    solution = run(problem, wrong, tol=1e-4, max_iter=100)
+    assert solution.status is Status.MAX_ITER
+    assert solution.relative_gap > 1e-2
+
+
+def test_on_check_may_stop_and_start_is_handed_on():
+    problem, best, dual = shrinking_pair()
+    first = run(problem, Scripted(best, dual), tol=1e-6)
+    method = Scripted(best, dual)
+    stopped = run(problem, method, start=first, tol=1e-12, on_check=lambda n, c: n > 0)
+    assert method.started is first
+    assert stopped.status is Status.STOPPED
+    assert "on_check" in stopped.status.value
+    assert stopped.n_iter > 0
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_every_status_is_a_sentence(status):
+    assert status.value[0].isupper()
+    assert status.value.endswith(".")

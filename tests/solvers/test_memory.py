@@ -1,0 +1,102 @@
+"""A solve that cannot fit is refused before it starts, with figures that are right."""
+
+from __future__ import annotations
+
+import re
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import convexhc
+from convexhc import datasets, similarity
+from convexhc.problem import smooth_problem
+from convexhc.solvers import memory
+from convexhc.solvers.loop import run
+from convexhc.solvers.solve import choose_method, prepare
+
+METHODS = ["admm", "primal_dual", "dual_fista"]
+each_method = pytest.mark.parametrize("method", METHODS)
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    A = datasets.nested_blocks((4, 5, 5), (0.05, 0.3, 0.9)).adjacency
+    return similarity.two_hop(A, gamma=0.05)
+
+
+def prepared(kernel, weights=None):
+    return prepare(kernel, 0.3, weights=weights, l1_ratio=0.05, constraint="doubly_stochastic")[1]
+
+
+@each_method
+@pytest.mark.parametrize("weights", [None, 3])
+def test_the_estimate_is_what_a_solve_holds(method, weights, kernel):
+    run(prepared(kernel, weights), choose_method(prepared(kernel), method), max_iter=1)
+    problem = prepared(kernel, weights)
+    tracemalloc.start()
+    try:
+        run(problem, choose_method(problem, method), max_iter=12)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak / 1.5 <= memory.estimate(problem, method) <= 1.5 * peak
+
+
+@each_method
+def test_fewer_edges_need_less(method, kernel):
+    few, many = prepared(kernel, 2), prepared(kernel)
+    assert few.penalty.n_edges < many.penalty.n_edges
+    assert memory.estimate(few, method) < memory.estimate(many, method)
+
+
+def test_the_method_that_the_refusal_recommends_needs_least(kernel):
+    problem = prepared(kernel)
+    needs = {method: memory.estimate(problem, method) for method in METHODS}
+    assert min(needs, key=needs.get) == "primal_dual"
+
+
+def test_a_penalty_without_edges_is_counted_without_them(kernel):
+    problem = smooth_problem(kernel.graph, 1.0)
+    assert 0 < memory.estimate(problem, "admm") < memory.estimate(prepared(kernel), "admm")
+
+
+@pytest.mark.parametrize("call", ["solve", "solve_path"])
+@each_method
+def test_what_does_not_fit_is_refused_with_both_figures(call, method, kernel, monkeypatch):
+    monkeypatch.setattr(memory, "estimate", lambda problem, method: 3_200_000_000)
+    monkeypatch.setattr(memory, "available", lambda: 1_500_000_000)
+    function = getattr(convexhc, call)
+    arguments = (kernel, 0.3) if call == "solve" else (kernel,)
+    with pytest.raises(MemoryError) as refused:
+        function(*arguments, method=method)
+    text = str(refused.value)
+    assert re.search(rf"{method} on 100 nodes .* 3\.2 GB, 1\.5 GB are free", text)
+    assert "weights=10" in text
+    assert "primal_dual" in text
+
+
+@pytest.mark.parametrize("call", ["solve", "solve_path"])
+def test_one_byte_too_few_is_too_few(call, kernel, monkeypatch):
+    needed = memory.estimate(prepared(kernel), "primal_dual")
+    arguments = (kernel, 0.3) if call == "solve" else (kernel, [0.3])
+    function = getattr(convexhc, call)
+    monkeypatch.setattr(memory, "available", lambda: needed - 1)
+    with pytest.raises(MemoryError, match="free"):
+        function(*arguments, method="primal_dual", max_iter=1)
+    monkeypatch.setattr(memory, "available", lambda: needed)
+    function(*arguments, method="primal_dual", max_iter=1)
+
+
+def test_a_system_that_does_not_tell_refuses_nothing(monkeypatch):
+    def silent(name):
+        raise ValueError(name)
+
+    monkeypatch.setattr(memory.os, "sysconf", silent)
+    assert memory.available() is None
+    assert convexhc.solve(np.eye(3) + 0.5, 1.0).status is convexhc.Status.SOLVED
+
+
+def test_free_memory_is_a_number_of_bytes_where_the_system_tells():
+    free = memory.available()
+    assert free is None or free > 1_000_000

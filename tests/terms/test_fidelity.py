@@ -1,0 +1,132 @@
+"""Both fidelities are convex quadratics whose gradients, bounds and spectra fit their values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convexhc.terms.constraint import DoublyStochastic, Free, RowSimplex
+from convexhc.terms.fidelity import Kernel, KernelMatrix, Proximity
+from convexhc.terms.metric import Metric
+from laws import (
+    assert_convex_between,
+    assert_gradient,
+    random_doubly_stochastic,
+    random_kernel,
+    seeds,
+)
+
+sizes = st.integers(1, 8)
+
+
+def kernel_of(graph):
+    matrix = KernelMatrix(graph.matrix())
+    return Kernel(matrix, matrix.dense)
+
+
+def drawn(seed, n):
+    """Both fidelities on the same number of nodes, and the generator they came from."""
+    rng = np.random.default_rng(seed)
+    return [kernel_of(random_kernel(rng, n)), Proximity(rng.normal(size=(n, n)))], rng
+
+
+@given(seeds, sizes)
+def test_values_are_the_formulas(seed, n):
+    (kernel, proximity), rng = drawn(seed, n)
+    C, K, B = rng.normal(size=(n, n)), kernel.matrix.dense, proximity.target
+    assert kernel.evaluate(C)[0] == pytest.approx(0.5 * np.trace(C @ K @ C.T) - np.sum(K * C))
+    assert proximity.evaluate(C)[0] == pytest.approx(0.5 * np.sum((C - B) ** 2))
+
+
+@given(seeds, sizes)
+def test_gradients_by_differences(seed, n):
+    fidelities, rng = drawn(seed, n)
+    C = rng.normal(size=(n, n))
+    for fidelity in fidelities:
+        assert_gradient(lambda Q, f=fidelity: f.evaluate(Q)[0], fidelity.evaluate(C)[1], C, rng)
+
+
+@given(seeds, sizes)
+def test_convex(seed, n):
+    fidelities, rng = drawn(seed, n)
+    A, B = rng.normal(size=(2, n, n))
+    for fidelity in fidelities:
+        assert_convex_between(lambda Q, f=fidelity: f.evaluate(Q)[0], A, B)
+
+
+@given(seeds, sizes)
+def test_spectrum_is_that_of_the_hessian(seed, n):
+    fidelities, rng = drawn(seed, n)
+    A, B = rng.normal(size=(2, n, n))
+    for fidelity in fidelities:
+        Q, kappa = fidelity.spectrum
+        Q = np.eye(n) if Q is None else Q
+        np.testing.assert_allclose(Q @ Q.T, np.eye(n), atol=1e-12)
+        # The gradient is affine, so its differences are the Hessian applied to a difference.
+        bent = fidelity.evaluate(A)[1] - fidelity.evaluate(B)[1]
+        np.testing.assert_allclose(bent, (A - B) @ (Q * kappa) @ Q.T, atol=1e-10)
+        assert fidelity.lipschitz == pytest.approx(kappa.max(), rel=1e-4)
+        assert fidelity.lipschitz >= kappa.max() * (1 - 1e-14)
+
+
+@given(seeds, sizes)
+def test_lower_bound_is_below_every_feasible_point(seed, n):
+    fidelities, rng = drawn(seed, n)
+    pull = rng.normal(size=(n, n))
+    C = random_doubly_stochastic(rng, n)
+    for fidelity in fidelities:
+        value, gradient = fidelity.evaluate(C)
+        for constraint in (DoublyStochastic(), RowSimplex()):
+            bound = fidelity.lower_bound(C, value, gradient, pull, constraint)
+            for _ in range(5):
+                Q = random_doubly_stochastic(rng, n)
+                assert bound <= fidelity.evaluate(Q)[0] + np.vdot(pull, Q) + 1e-9
+
+
+@given(seeds, sizes)
+def test_bound_of_a_squared_distance_is_its_minimum(seed, n):
+    (_, proximity), rng = drawn(seed, n)
+    pull = rng.normal(size=(n, n))
+    C = rng.normal(size=(n, n))
+    bound = proximity.lower_bound(C, *proximity.evaluate(C), pull, Free())
+    best = proximity.target - pull
+    assert bound == pytest.approx(proximity.evaluate(best)[0] + np.vdot(pull, best), abs=1e-10)
+
+
+@given(seeds, sizes)
+def test_bound_of_a_kernel_is_tight_at_a_minimiser(seed, n):
+    (kernel, _), _ = drawn(seed, n)
+    # At the identity the gradient vanishes, so nothing lies below without a pull.
+    C = np.eye(n)
+    value, gradient = kernel.evaluate(C)
+    bound = kernel.lower_bound(C, value, gradient, np.zeros((n, n)), DoublyStochastic())
+    assert bound == pytest.approx(value, abs=1e-12)
+    assert value == pytest.approx(-kernel.scale)
+
+
+@given(seeds, st.lists(st.integers(0, 3), min_size=2, max_size=9))
+def test_a_contracted_term_is_the_full_one_at_fused_centroids(seed, groups):
+    labels = np.unique(groups, return_inverse=True)[1]
+    n, count = labels.size, labels.max() + 1
+    fidelities, rng = drawn(seed, n)
+    indicator = np.eye(count)[labels]
+    mass = indicator.sum(axis=0)
+    for fidelity in fidelities:
+        small = fidelity.contract((indicator.T @ fidelity.target) / mass[:, None], Metric(mass))
+        A, B = rng.normal(size=(2, count, n))
+        full = fidelity.evaluate(indicator @ A)[0] - fidelity.evaluate(indicator @ B)[0]
+        # Variance inside the clusters is a constant, so that values are compared by difference.
+        assert small.evaluate(A)[0] - small.evaluate(B)[0] == pytest.approx(full, abs=1e-10)
+        rise = small.evaluate(A + 0.5 * B)[0] - small.evaluate(A - 0.5 * B)[0]
+        assert small.metric.inner(small.evaluate(A)[1], B) == pytest.approx(rise, abs=1e-9)
+
+
+def test_a_large_sparse_kernel_gives_what_a_dense_one_would():
+    rng = np.random.default_rng(5)
+    matrix = kernel_of(random_kernel(rng, 420, density=0.01)).matrix
+    C = rng.normal(size=(3, 420))
+    np.testing.assert_allclose(matrix.after(C), C @ matrix.dense, atol=1e-11)
+    true = np.linalg.eigvalsh(matrix.dense)[-1]
+    assert true <= matrix.largest <= true * 1.001

@@ -1,0 +1,322 @@
+"""What a caller may rely on: inputs untouched, statuses true, labels exact, bad input refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import convexhc
+from convexhc import Status
+from convexhc.problem import graph_problem, smooth_problem
+from convexhc.solvers.loop import run
+from convexhc.solvers.smooth import ProjectedGradient
+from laws import (
+    CONSTRAINTS,
+    METHODS,
+    classes_of_equal_rows,
+    first_occurrence,
+    l1_ratios,
+    models,
+    random_kernel,
+    random_problem,
+    seeds,
+    solved,
+)
+
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+@pytest.fixture(name="K", scope="module")
+def similarity():
+    return random_kernel(np.random.default_rng(21), 9, parts=2).dense()
+
+
+@every_method
+@given(seed=seeds, model=models, l1_ratio=l1_ratios, lam=st.sampled_from([0.05, 0.4, 2.0, 50.0]))
+@settings(max_examples=12)
+def test_labels_are_the_classes_of_equal_rows(method, seed, model, l1_ratio, lam):
+    problem = random_problem(np.random.default_rng(seed), model, lam, l1_ratio)
+    solution = solved(problem, method, tol=1e-6)
+    np.testing.assert_array_equal(classes_of_equal_rows(solution.centroids), solution.labels)
+    np.testing.assert_array_equal(first_occurrence(solution.labels), solution.labels)
+    assert solution.n_clusters == len(np.unique(solution.centroids, axis=0))
+    assert problem.constraint.residual(solution.centroids) <= 1e-9
+
+
+@every_method
+@given(seed=seeds, model=models, l1_ratio=l1_ratios, lam=st.sampled_from([0.0, 0.1, 5.0]))
+@settings(max_examples=8)
+def test_a_warm_start_at_the_same_lam_is_solved_already(method, seed, model, l1_ratio, lam):
+    problem = random_problem(np.random.default_rng(seed), model, lam, l1_ratio)
+    first = solved(problem, method, tol=1e-5)
+    again = solved(problem, method, tol=1.001e-5, start=first)
+    assert again.status is Status.SOLVED
+    assert again.n_iter == 0
+    np.testing.assert_array_equal(again.labels, first.labels)
+    np.testing.assert_allclose(again.centroids, first.centroids, atol=1e-9)
+
+
+@every_method
+def test_start_is_neither_altered_nor_shared(K, method):
+    first = convexhc.solve(K, 0.05, method=method)
+    kept = [first.centroids.copy(), first.dual.copy(), first.labels.copy()]
+    second = convexhc.solve(K, 0.3, method=method, start=first)
+    immediate = convexhc.solve(K, 0.05, method=method, start=first)
+    assert immediate.n_iter == 0
+    for before, now in zip(kept, (first.centroids, first.dual, first.labels), strict=True):
+        np.testing.assert_array_equal(now, before)
+    for later in (second, immediate):
+        assert not np.shares_memory(later.centroids, first.centroids)
+        assert not np.shares_memory(later.dual, first.dual)
+        assert not np.shares_memory(later.labels, first.labels)
+
+
+@every_method
+@pytest.mark.parametrize("other", METHODS)
+def test_any_method_goes_on_from_any_other(K, method, other):
+    start = convexhc.solve(K, 0.1, method=other)
+    warm = convexhc.solve(K, 0.12, method=method, start=start, tol=1e-7)
+    cold = convexhc.solve(K, 0.12, method=method, tol=1e-7)
+    assert warm.status is Status.SOLVED
+    assert warm.objective == pytest.approx(cold.objective, rel=2e-7)
+    np.testing.assert_allclose(warm.pi, cold.pi, atol=2e-3)
+
+
+@every_method
+def test_start_of_another_shape_is_refused(K, method):
+    smaller = convexhc.solve(K[:5, :5], 0.1, method=method)
+    with pytest.raises(ValueError, match=r"start has centroids of shape \(5, 5\) .* \(9, 9\)"):
+        convexhc.solve(K, 0.1, method=method, start=smaller)
+    other_edges = convexhc.solve(K, 0.1, method=method, weights=np.ones((9, 9)) - np.eye(9))
+    with pytest.raises(ValueError, match="start from a solution of the same graph"):
+        convexhc.solve(K, 0.1, method=method, start=other_edges)
+
+
+@every_method
+def test_a_spent_budget_is_said_with_advice(K, method):
+    solution = convexhc.solve(K, 0.2, method=method, tol=1e-9, max_iter=1)
+    assert solution.status is Status.MAX_ITER
+    assert solution.n_iter == 1
+    assert solution.relative_gap > 1e-9
+    assert "raise max_iter" in solution.status.value
+    assert "loosen tol" in solution.status.value
+    # What came out is a feasible, certified point all the same.
+    assert solution.certificate.residual <= 1e-9
+    assert np.isfinite(solution.objective)
+    none = convexhc.solve(K, 0.2, method=method, max_iter=0)
+    assert (none.n_iter, none.status) == (0, Status.MAX_ITER)
+
+
+@every_method
+def test_solved_means_that_the_gap_is_below_the_tolerance(K, method):
+    for tol in (1e-2, 1e-4, 1e-6):
+        solution = convexhc.solve(K, 0.2, method=method, tol=tol)
+        assert solution.status is Status.SOLVED
+        assert solution.relative_gap <= tol
+        assert solution.method == method
+        assert solution.lam == 0.2
+
+
+@every_method
+def test_a_true_answer_of_on_check_stops(K, method):
+    calls = []
+
+    def stop_at_second(n_iter, certificate):
+        calls.append((n_iter, certificate))
+        return len(calls) == 2
+
+    solution = convexhc.solve(K, 0.2, method=method, tol=1e-9, on_check=stop_at_second)
+    assert solution.status is Status.STOPPED
+    assert len(calls) == 2
+    assert solution.n_iter == calls[-1][0]
+    assert solution.certificate == calls[-1][1]
+
+
+@every_method
+def test_on_check_only_watches(K, method):
+    seen = []
+    watched = convexhc.solve(
+        K, 0.2, method=method, tol=1e-6, on_check=lambda n, c: seen.append((n, c.relative_gap))
+    )
+    alone = convexhc.solve(K, 0.2, method=method, tol=1e-6)
+    np.testing.assert_array_equal(watched.centroids, alone.centroids)
+    iterations = [n for n, _ in seen]
+    assert iterations[0] == 0
+    assert iterations == sorted(set(iterations))
+    assert seen[-1] == (watched.n_iter, watched.relative_gap)
+    assert all(gap > 1e-6 for _, gap in seen[:-1])
+
+
+@every_method
+def test_a_finished_solve_is_solved_even_if_asked_to_stop(K, method):
+    solution = convexhc.solve(K, 0.0, method=method, on_check=lambda n, c: True)
+    assert solution.status is Status.SOLVED
+
+
+@every_method
+def test_the_same_input_gives_the_same_bits(K, method):
+    one, other = (convexhc.solve(K, 0.2, method=method, tol=1e-6) for _ in range(2))
+    np.testing.assert_array_equal(one.centroids, other.centroids)
+    np.testing.assert_array_equal(one.dual, other.dual)
+    assert one.n_iter == other.n_iter
+
+
+def test_input_is_not_altered_and_its_form_does_not_matter(K):
+    before = K.copy()
+    dense = convexhc.solve(K, 0.2)
+    np.testing.assert_array_equal(K, before)
+    sparse = csr_array(K)
+    stored = sparse.data.copy()
+    np.testing.assert_array_equal(convexhc.solve(sparse, 0.2).pi, dense.pi)
+    np.testing.assert_array_equal(sparse.data, stored)
+    np.testing.assert_array_equal(convexhc.solve(K.tolist(), 0.2).pi, dense.pi)
+    single = convexhc.solve(K.astype(np.float32), 0.2)
+    assert single.pi.dtype == np.float64
+    np.testing.assert_allclose(single.pi, dense.pi, atol=1e-2)
+    np.testing.assert_array_equal(single.labels, dense.labels)
+
+
+def test_a_solution_says_who_its_rows_are(K):
+    named = convexhc.solve(convexhc.as_graph(K, names=list("abcdefghi")), 0.2)
+    assert named.names == tuple("abcdefghi")
+    assert named.labels.dtype == np.int64
+    np.testing.assert_array_equal(named.pi, named.centroids.T)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        named.lam = 3.0
+
+
+def test_a_solve_is_silent(K, capfd, caplog):
+    for method in METHODS:
+        convexhc.solve(K, 0.2, method=method, max_iter=3)
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", "")
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"lam": -1.0}, ValueError, "lam must be finite and not negative, received -1.0"),
+        ({"lam": float("nan")}, ValueError, "lam .* received nan"),
+        ({"lam": float("inf")}, ValueError, "lam .* received inf"),
+        ({"lam": "1"}, TypeError, "lam must be a number, received '1'"),
+        ({"lam": True}, TypeError, "lam must be a number, received True"),
+        ({"l1_ratio": 1.5}, ValueError, "l1_ratio must be between 0 and 1, received 1.5"),
+        ({"l1_ratio": -0.1}, ValueError, "l1_ratio .* received -0.1"),
+        ({"tol": -1e-3}, ValueError, "tol .* received -0.001"),
+        ({"max_iter": -1}, ValueError, "max_iter .* received -1"),
+        ({"method": "newton"}, ValueError, "method must be one of .*'admm'.* received 'newton'"),
+        ({"constraint": "ball"}, ValueError, "constraint must be one of .* received 'ball'"),
+        ({"weights": np.ones((3, 3))}, ValueError, "weights has 3 nodes and K has 9"),
+    ],
+)
+def test_options_out_of_range_are_refused(K, options, error, words):
+    lam = options.pop("lam", 0.1)
+    with pytest.raises(error, match=words):
+        convexhc.solve(K, lam, **options)
+
+
+def spoiled(K, i, j, value):
+    bad = K.copy()
+    bad[i, j] = bad[j, i] = value
+    return bad
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda K: spoiled(K, 0, 1, np.nan), "nan: weights must be finite"),
+        (lambda K: spoiled(K, 2, 2, np.nan), "nan: weights must be finite"),
+        (lambda K: spoiled(K, 0, 1, np.inf), "inf: weights must be finite"),
+        (lambda K: spoiled(K, 0, 1, -0.1), "negative"),
+        (lambda K: K - 3.0 * np.eye(9), "not positive semidefinite|negative"),
+        (lambda K: K + np.triu(np.ones((9, 9)), 1), "not symmetric"),
+        (lambda K: K[:, :4], "square"),
+        (lambda K: np.empty((0, 0)), "empty|at least one node"),
+    ],
+)
+@every_method
+def test_what_is_no_similarity_is_refused(K, method, spoil, words):
+    with pytest.raises(ValueError, match=words):
+        convexhc.solve(spoil(K), 0.1, method=method)
+
+
+def test_a_method_refuses_a_penalty_it_cannot_handle(K):
+    kernel = convexhc.as_graph(K)
+    for method in METHODS:
+        with pytest.raises(TypeError, match=r"needs a fusion penalty.* SquaredFusion"):
+            solved(smooth_problem(kernel, 0.1), method)
+    with pytest.raises(TypeError, match=r"needs the squared penalty.* Fusion"):
+        run(graph_problem(kernel, 0.1), ProjectedGradient())
+
+
+def test_negative_similarities_need_weights_of_their_own():
+    rng = np.random.default_rng(4)
+    F = rng.normal(size=(6, 6))
+    K = F @ F.T + 0.1 * np.eye(6)
+    assert K.min() < 0
+    with pytest.raises(ValueError, match="negative"):
+        convexhc.solve(K, 0.1)
+    solution = convexhc.solve(K, 0.1, weights=np.ones((6, 6)) - np.eye(6), tol=1e-6)
+    assert solution.status is Status.SOLVED
+
+
+THREADED = """
+import sys
+import numba, numpy as np
+from convexhc.datasets import fractal_graph
+from convexhc.graph import Graph
+from convexhc.problem import graph_problem
+from convexhc.solvers.loop import run
+from convexhc.solvers.solve import choose_method
+
+assert numba.get_num_threads() == int(sys.argv[1])
+adjacency, _, _ = fractal_graph(0)
+hops = (adjacency @ adjacency).toarray()
+degree = hops.sum(axis=1)
+kernel = Graph.from_matrix(hops / np.sqrt(np.outer(degree, degree)) + 0.1 * np.eye(len(degree)))
+problem = graph_problem(kernel, 1.0)
+found = {}
+for method in ("admm", "primal_dual"):
+    solution = run(problem, choose_method(problem, method), tol=1e-5)
+    found[method] = solution.centroids
+    found[method + "_labels"] = solution.labels
+    found[method + "_objective"] = solution.objective
+np.savez(sys.argv[2], **found)
+"""
+
+
+@pytest.mark.slow
+def test_the_number_of_threads_does_not_matter(tmp_path):
+    found = []
+    for threads in (1, 2):
+        file = tmp_path / f"{threads}.npz"
+        subprocess.run(
+            [sys.executable, "-c", THREADED, str(threads), str(file)],
+            env={**os.environ, "NUMBA_NUM_THREADS": str(threads)},
+            check=True,
+        )
+        found.append(np.load(file))
+    one, two = found
+    for method in ("admm", "primal_dual"):
+        np.testing.assert_array_equal(one[method + "_labels"], two[method + "_labels"])
+        np.testing.assert_allclose(one[method], two[method], atol=1e-6)
+        np.testing.assert_allclose(
+            one[method + "_objective"], two[method + "_objective"], rtol=1e-5
+        )
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_auto_is_one_of_the_methods_and_solves(K, constraint):
+    for lam in (1e-4, 0.2, 20.0):
+        solution = convexhc.solve(K, lam, constraint=constraint)
+        assert solution.status is Status.SOLVED
+        assert solution.method in METHODS

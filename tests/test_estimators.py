@@ -1,0 +1,437 @@
+"""The clusterer: scikit-learn's contract, and agreement with the functions it is made of."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import pickle
+import sys
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from drawn_graphs import adjacencies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from scipy.cluster.hierarchy import is_valid_linkage
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    check_param_validation,
+    parametrize_with_checks,
+)
+
+from convexhc import estimators, similarity
+from convexhc.estimators import ConvexHierarchicalClustering
+from convexhc.graph import Graph
+from convexhc.path import solve_path
+from convexhc.solvers.solve import solve
+
+# Loose, for most checks ask whether a fit works, not how exact it is. "auto", since they make
+# similarities that are singular, or rounded to integers.
+PRECOMPUTED = ConvexHierarchicalClustering(gamma="auto", method="admm", tol=0.03, resolution=1.0)
+NEIGHBOURS = ConvexHierarchicalClustering(affinity="nearest_neighbors", tol=0.01, resolution=1.0)
+
+
+def expected_failures(estimator):
+    if estimator.affinity != "precomputed":
+        return {}
+    return {"check_clustering": "it passes 50 points of the plane, which are no square similarity"}
+
+
+@parametrize_with_checks([PRECOMPUTED, NEIGHBOURS], expected_failed_checks=expected_failures)
+def test_scikit_learn_accepts(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", [PRECOMPUTED, NEIGHBOURS], ids=lambda e: e.affinity)
+@pytest.mark.parametrize(
+    "check", [check_param_validation, check_dataframe_column_names_consistency]
+)
+def test_the_checks_for_scikit_learn_itself_pass_too(estimator, check):
+    check(type(estimator).__name__, estimator)
+
+
+def nested() -> np.ndarray:
+    """Two pairs of groups of three: similar inside a group, less in its pair, least across."""
+    pair = np.kron(np.eye(2), np.full((3, 3), 0.9)) + 0.1
+    return np.kron(np.eye(2), pair) + 0.01 + np.eye(12)
+
+
+GROUPS = np.repeat([0, 1, 2, 3], 3)
+PAIRS = np.repeat([0, 1], 6)
+
+
+def points() -> np.ndarray:
+    centres = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
+    return np.repeat(centres, 6, axis=0) + np.random.default_rng(0).normal(size=(18, 2))
+
+
+def same_partition(one, other) -> bool:
+    pairs = len(set(zip(one, other, strict=True)))
+    return pairs == len(set(one)) == len(set(other))
+
+
+@pytest.mark.parametrize(("n_clusters", "expected"), [(4, GROUPS), (2, PAIRS), (1, 0 * PAIRS)])
+def test_the_known_groups_are_found(n_clusters, expected):
+    assert_array_equal(ConvexHierarchicalClustering(n_clusters).fit_predict(nested()), expected)
+
+
+def test_attributes_restate_the_path():
+    K = nested()
+    fitted = ConvexHierarchicalClustering(2, l1_ratio=0.3, tol=1e-3, resolution=0.5).fit(K)
+    path = solve_path(K, l1_ratio=0.3, tol=1e-3, resolution=0.5)
+    assert_array_equal(fitted.lambdas_, path.lambdas)
+    assert_array_equal(fitted.path_.partitions, path.partitions)
+    assert_array_equal(fitted.linkage_, path.linkage)
+    assert_array_equal(fitted.labels_, path.labels(n_clusters=2))
+    assert is_valid_linkage(fitted.linkage_)
+    assert_array_equal(np.column_stack([fitted.children_, fitted.distances_]), path.linkage[:, :3])
+    assert np.issubdtype(fitted.children_.dtype, np.integer)
+    assert (fitted.n_leaves_, fitted.n_features_in_, fitted.n_connected_components_) == (12, 12, 1)
+    assert fitted.n_iter_ == sum(point.n_iter for point in path.points) > 0
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.3, 1.5])
+def test_lam_alone_is_solved_alone(lam):
+    fitted = ConvexHierarchicalClustering(lam=lam).fit(nested())
+    assert fitted.lambdas_.tolist() == [lam]
+    assert_array_equal(fitted.labels_, solve(nested(), lam).labels)
+    assert fitted.linkage_.shape == (11, 4)
+    assert fitted.plateau_ is None
+
+
+def test_n_clusters_and_lam_exclude_each_other():
+    with pytest.raises(ValueError, match=r"either n_clusters or lam.*n_clusters=2 and lam=1"):
+        ConvexHierarchicalClustering(2, lam=1.0).fit(nested())
+
+
+@settings(max_examples=15)
+@given(adjacencies(6), st.integers(1, 6), st.sampled_from(["two_hop", "normalized"]))
+def test_no_more_clusters_than_asked_for(adjacency, n_clusters, affinity):
+    model = ConvexHierarchicalClustering(n_clusters, affinity=affinity, tol=1e-2, resolution=1.0)
+    fitted = model.fit(adjacency)
+    assert set(fitted.labels_) == set(range(fitted.n_clusters_))
+    assert fitted.n_clusters_ == max(
+        k for k in fitted.path_.available_n_clusters if k <= n_clusters
+    )
+    components = Graph.from_matrix(fitted.path_.components[:, None] == fitted.path_.components)
+    assert fitted.n_connected_components_ == components.components()[0]
+
+
+def test_without_a_number_the_widest_plateau_is_taken_and_told(caplog):
+    with caplog.at_level(logging.INFO, logger="convexhc.estimators"):
+        fitted = ConvexHierarchicalClustering().fit(nested())
+    assert fitted.plateau_ == fitted.path_.widest_plateau
+    assert fitted.n_clusters_ == fitted.plateau_.n_clusters
+    assert_array_equal(fitted.labels_, fitted.path_.labels(n_clusters=fitted.n_clusters_))
+    assert str(fitted.plateau_) in caplog.text
+    assert fitted.set_params(n_clusters=2).fit(nested()).plateau_ is None
+
+
+def with_loners() -> np.ndarray:
+    """Two cliques, and at each four nodes that join it one by one."""
+    A = np.kron(np.eye(2), np.ones((6, 6)))
+    A[5, 6] = A[6, 5] = 0.05
+    K = np.eye(20) * 3.0
+    K[:12, :12] += A
+    for loner, strength in zip(range(12, 20), np.geomspace(0.02, 0.4, 8), strict=True):
+        K[loner, loner % 2 * 6] = K[loner % 2 * 6, loner] = strength
+    return K
+
+
+def test_small_clusters_neither_count_nor_end_a_plateau():
+    K = with_loners()
+    plain = ConvexHierarchicalClustering(tol=1e-3).fit(K)
+    condensed = ConvexHierarchicalClustering(tol=1e-3, min_cluster_size=3).fit(K)
+    assert_array_equal(np.bincount(condensed.labels_), [10, 10])
+    assert same_partition(condensed.labels_[:12], np.repeat([0, 1], 6))
+    assert_array_equal(condensed.labels_[12:], condensed.labels_[[0, 6] * 4])
+    assert condensed.plateau_.n_clusters == 2
+    # The loners that join on the way part the plain path into narrower plateaus.
+    assert condensed.plateau_.log_width > plain.plateau_.log_width
+    labels = ConvexHierarchicalClustering(2, tol=1e-3, min_cluster_size=3).fit_predict(K)
+    assert_array_equal(labels, condensed.labels_)
+
+
+def test_components_that_are_all_small_end_in_one_cluster():
+    K = np.kron(np.eye(3), np.ones((2, 2))) + np.eye(6)
+    fitted = ConvexHierarchicalClustering(min_cluster_size=3).fit(K)
+    assert fitted.n_connected_components_ == 3
+    assert_array_equal(fitted.labels_, np.zeros(6))
+
+
+def test_more_members_than_nodes_are_refused():
+    with pytest.raises(ValueError, match="min_cluster_size must be at most n_samples=12"):
+        ConvexHierarchicalClustering(min_cluster_size=13).fit(nested())
+
+
+def as_networkx(K):
+    return nx.from_numpy_array(K)
+
+
+def as_shuffled_frame(K):
+    labels = [f"node {i}" for i in range(len(K))]
+    frame = pd.DataFrame(K, index=labels, columns=labels)
+    return frame[labels[::-1]]
+
+
+def as_edges(K):
+    return [(i, j, K[i, j]) for i in range(len(K)) for j in range(i + 1) if K[i, j]]
+
+
+def as_edge_table(K):
+    return pd.DataFrame(as_edges(K), columns=["source", "target", "weight"])
+
+
+FORMS = [sparse.csr_array, sparse.dok_matrix, np.ndarray.tolist, Graph.from_matrix, as_networkx]
+FORMS += [as_shuffled_frame, pd.DataFrame, as_edges, as_edge_table]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__qualname__)
+def test_every_form_of_a_graph_gives_the_same(form):
+    K = nested() + np.diag(np.arange(12.0))
+    expected = ConvexHierarchicalClustering(4, tol=1e-2).fit(K)
+    found = ConvexHierarchicalClustering(4, tol=1e-2).fit(form(K))
+    assert_array_equal(found.linkage_, expected.linkage_)
+    assert_array_equal(found.labels_, expected.labels_)
+    assert found.n_features_in_ == 12
+
+
+def test_a_file_is_a_graph(tmp_path):
+    np.save(tmp_path / "K.npy", nested())
+    labels = ConvexHierarchicalClustering(4).fit_predict(str(tmp_path / "K.npy"))
+    assert_array_equal(labels, GROUPS)
+
+
+def test_names_are_kept_where_they_tell_nodes_apart():
+    frame = as_shuffled_frame(nested())
+    model = ConvexHierarchicalClustering(4, tol=1e-2).fit(frame)
+    assert model.path_.names == tuple(frame.index)
+    assert_array_equal(model.feature_names_in_, frame.columns)
+    table = pd.DataFrame(points(), columns=["x", "y"], index=list("abcdefghijklmnopqr"))
+    model = clone(NEIGHBOURS).fit(table)
+    assert model.path_.names == tuple("abcdefghijklmnopqr")
+    assert_array_equal(model.feature_names_in_, ["x", "y"])
+    # Rows of the same name are no mistake in scikit-learn.
+    model.fit(table.set_axis(["a"] * 18))
+    assert model.path_.names == tuple(range(18))
+    assert not hasattr(model.fit(points()), "feature_names_in_")
+
+
+def test_an_earlier_frame_is_forgotten():
+    model = ConvexHierarchicalClustering(2, tol=1e-2).fit(as_shuffled_frame(nested()))
+    assert not hasattr(model.fit(as_networkx(nested())), "feature_names_in_")
+
+
+MAKERS = {
+    "two_hop": (similarity.two_hop, nested),
+    "normalized": (similarity.normalized, nested),
+    "nearest_neighbors": (lambda X: similarity.knn(X, n_neighbors=4, gamma="auto"), points),
+    "rbf": (lambda X: similarity.rbf(X, gamma="auto"), points),
+}
+
+
+@pytest.mark.parametrize("affinity", MAKERS)
+def test_the_similarity_is_the_one_named(affinity):
+    make, data = MAKERS[affinity]
+    K = make(data())
+    model = ConvexHierarchicalClustering(affinity=affinity, n_neighbors=4, tol=1e-2).fit(data())
+    assert_array_equal(model.linkage_, solve_path(K, tol=1e-2).linkage)
+    assert model.similarity_["kind"] == K.kind
+    assert model.similarity_["gamma"] == K.gamma
+    assert K.parameters.items() <= model.similarity_.items()
+
+
+@pytest.mark.parametrize("affinity", ["precomputed", *MAKERS])
+def test_gamma_is_added_and_reported(affinity):
+    data = points() if affinity in ("nearest_neighbors", "rbf") else nested()
+    model = ConvexHierarchicalClustering(affinity=affinity, gamma=2.0, lam=0.1, tol=1e-2).fit(data)
+    assert model.similarity_["gamma"] == 2.0
+
+
+def indefinite() -> np.ndarray:
+    return nested() * (1 - np.eye(12))
+
+
+def test_an_indefinite_similarity_is_refused_unless_it_may_be_shifted():
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        ConvexHierarchicalClustering().fit(indefinite())
+    model = ConvexHierarchicalClustering(gamma="auto", method="admm").fit(indefinite())
+    assert model.similarity_["gamma"] > 0 <= model.similarity_["min_eigenvalue"]
+    assert model.similarity_["positive_definite"]
+
+
+def test_a_similarity_keeps_its_record():
+    K = similarity.normalized(nested(), gamma=0.5)
+    plain = ConvexHierarchicalClustering(lam=0.1).fit(K)
+    assert (plain.similarity_["kind"], plain.similarity_["gamma"]) == ("normalized", 0.5)
+    more = ConvexHierarchicalClustering(lam=0.1, gamma=1.0).fit(K)
+    assert more.similarity_["gamma"] == 1.5
+    by_hand = ConvexHierarchicalClustering(lam=0.1).fit(K.dense() + np.eye(12))
+    assert_array_equal(more.labels_, by_hand.labels_)
+    np.testing.assert_allclose(more.path_.objective, by_hand.path_.objective)
+
+
+def test_negative_similarities_need_weights_of_their_own():
+    K = nested()
+    K[0, 11] = K[11, 0] = -0.2
+    with pytest.raises(ValueError, match="Negative values in data"):
+        ConvexHierarchicalClustering(4).fit(K)
+    with pytest.raises(ValueError, match="negative"):
+        ConvexHierarchicalClustering(4).fit(as_networkx(K))
+    with_weights = ConvexHierarchicalClustering(4, weights=5)
+    assert_array_equal(with_weights.fit_predict(K), GROUPS)
+    assert get_tags(ConvexHierarchicalClustering()).input_tags.positive_only
+    assert not get_tags(with_weights).input_tags.positive_only
+
+
+def test_weights_may_be_a_graph():
+    weights = np.kron(np.eye(4), np.ones((3, 3)))
+    fitted = ConvexHierarchicalClustering(weights=weights).fit(nested())
+    assert fitted.n_connected_components_ == 4
+    assert_array_equal(fitted.labels_, GROUPS)
+
+
+@pytest.mark.parametrize("affinity", ["precomputed", *MAKERS])
+def test_one_node_is_one_cluster(affinity):
+    fitted = ConvexHierarchicalClustering(affinity=affinity).fit(np.ones((1, 1)))
+    assert fitted.labels_.tolist() == [0]
+    assert fitted.n_clusters_ == fitted.n_leaves_ == fitted.n_connected_components_ == 1
+    assert fitted.linkage_.shape == (0, 4)
+    assert fitted.children_.shape == (0, 2)
+
+
+@pytest.mark.parametrize("affinity", ["nearest_neighbors", "rbf"])
+def test_equal_points_are_one_cluster(affinity):
+    fitted = ConvexHierarchicalClustering(affinity=affinity).fit(np.ones((5, 2)))
+    assert_array_equal(fitted.labels_, np.zeros(5))
+
+
+@pytest.mark.parametrize("n_clusters", [None, 3, 1])
+def test_without_edges_only_the_top_joins(n_clusters):
+    fitted = ConvexHierarchicalClustering(n_clusters).fit(np.eye(4))
+    assert fitted.n_connected_components_ == 4
+    assert fitted.n_clusters_ == (4 if n_clusters is None else 1)
+
+
+def test_an_exhausted_budget_is_told():
+    with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09.*raise max_iter"):
+        ConvexHierarchicalClustering(lam=0.3, tol=1e-9, max_iter=1).fit(nested())
+
+
+def test_a_fit_survives_pickling():
+    fitted = ConvexHierarchicalClustering(affinity="two_hop", tol=1e-2).fit(nested())
+    # Touched, so that what is computed on demand is stored as well.
+    assert fitted.path_.is_nested
+    revived = pickle.loads(pickle.dumps(fitted))
+    assert vars(revived).keys() == vars(fitted).keys()
+    assert_array_equal(revived.labels_, fitted.labels_)
+    assert_array_equal(revived.path_.labels(n_clusters=2), fitted.path_.labels(n_clusters=2))
+    assert revived.path_.to_newick() == fitted.path_.to_newick()
+    assert revived.similarity_ == fitted.similarity_
+
+
+def test_cloned_with_all_its_parameters():
+    model = ConvexHierarchicalClustering(3, weights=nested(), gamma="auto", n_neighbors=7)
+    copied = clone(model).get_params()
+    assert_array_equal(copied.pop("weights"), nested())
+    assert copied == {k: v for k, v in model.get_params().items() if k != "weights"}
+
+
+def number_wanted(estimator, X, y=None):
+    # The rows and the columns of a similarity are drawn together.
+    assert estimator.n_leaves_ == estimator.n_features_in_
+    return -abs(estimator.n_clusters_ - 4)
+
+
+def test_grid_search_splits_a_similarity_both_ways():
+    splits = KFold(3, shuffle=True, random_state=0)
+    grid = {"n_clusters": [1, 2, 4]}
+    search = GridSearchCV(ConvexHierarchicalClustering(), grid, scoring=number_wanted, cv=splits)
+    search.fit(nested())
+    assert search.best_params_ == {"n_clusters": 4}
+    assert_array_equal(search.best_estimator_.labels_, GROUPS)
+
+
+def test_a_pipeline_ends_in_it():
+    model = make_pipeline(
+        StandardScaler(), clone(NEIGHBOURS).set_params(n_clusters=3, n_neighbors=4)
+    )
+    assert same_partition(model.fit_predict(points()), np.repeat([0, 1, 2], 6))
+
+
+class Recorder:
+    """A callback that counts, and ends the path at a number of clusters."""
+
+    max_propagation_depth = None
+
+    def __init__(self, stop_at=0):
+        self.stop_at = stop_at
+        self.told = []
+        self.ended = []
+
+    def setup(self, estimator, context):
+        self.told.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.told.append(f"begin {context.task_name}")
+
+    def on_fit_task_end(self, estimator, context, *, metadata=None, fitted_estimator=None):
+        self.told.append(f"end {context.task_name}")
+        if context.task_name != "lam":
+            self.ended.append(fitted_estimator)
+            return False
+        return metadata["point"].n_clusters <= self.stop_at
+
+    def teardown(self, estimator, context):
+        self.told.append("teardown")
+
+
+def test_callbacks_are_told_of_every_lam():
+    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+    recorder = Recorder()
+    model = ConvexHierarchicalClustering(2, tol=1e-2).set_callbacks(recorder).fit(nested())
+    each = ["begin lam", "end lam"] * len(model.lambdas_)
+    assert recorder.told == ["setup", "begin fit", *each, "end fit", "teardown"]
+    assert_array_equal(recorder.ended[0].labels_, model.labels_)
+    with pytest.raises(ValueError, match="semidefinite"):
+        model.fit(indefinite())
+    assert recorder.told.count("setup") == recorder.told.count("teardown") == 2
+
+
+@pytest.mark.parametrize("lam", [None, 0.3])
+def test_callbacks_reach_into_a_pipeline(lam):
+    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+    recorder = Recorder()
+    model = make_pipeline(StandardScaler(), clone(NEIGHBOURS).set_params(lam=lam))
+    model.set_callbacks(recorder).fit(points())
+    assert recorder.told.count("end lam") == len(model[-1].lambdas_)
+
+
+def test_a_callback_may_end_the_path():
+    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+    model = ConvexHierarchicalClustering(tol=1e-2).set_callbacks(Recorder(stop_at=4))
+    fitted = model.fit(nested())
+    assert not fitted.path_.complete
+    assert fitted.path_.n_clusters.min() <= 4
+    assert np.count_nonzero(fitted.path_.n_clusters <= 4) == 1
+
+
+def test_scikit_learn_without_callbacks_will_do(monkeypatch):
+    with monkeypatch.context() as older:
+        older.setitem(sys.modules, "sklearn.callback", None)
+        spec = importlib.util.spec_from_file_location("estimators_alone", estimators.__file__)
+        alone = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(alone)
+    model = alone.ConvexHierarchicalClustering(4)
+    assert not hasattr(model, "set_callbacks")
+    assert_array_equal(model.fit_predict(nested()), GROUPS)

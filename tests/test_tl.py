@@ -1,0 +1,166 @@
+"""The single-cell tool: what it writes, that it can be saved, and what it refuses."""
+
+from __future__ import annotations
+
+import anndata
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from scipy.cluster.hierarchy import is_valid_linkage
+
+from convexhc import similarity, tl
+from convexhc.estimators import ConvexHierarchicalClustering
+from convexhc.path import solve_path
+
+GROUPS = ["0"] * 4 + ["1"] * 4 + ["2"] * 4
+
+
+def connectivities() -> sparse.csr_matrix:
+    """Three cliques of four cells in a chain: zero diagonal, float32, as scanpy stores it."""
+    A = np.kron(np.eye(3), np.ones((4, 4)) - np.eye(4))
+    A[3, 4] = A[4, 3] = A[7, 8] = A[8, 7] = 0.1
+    return sparse.csr_matrix(A.astype(np.float32))
+
+
+@pytest.fixture
+def adata():
+    data = anndata.AnnData(np.zeros((12, 2), dtype=np.float32))
+    data.obs_names = [f"cell {i}" for i in range(12)]
+    data.obsp["connectivities"] = connectivities()
+    return data
+
+
+def test_clusters_are_categories_of_text(adata):
+    assert tl.convexhc(adata, n_clusters=3) is None
+    column = adata.obs["convexhc"]
+    assert column.dtype == "category"
+    assert column.tolist() == GROUPS
+    assert column.cat.categories.tolist() == ["0", "1", "2"]
+
+
+def test_categories_are_in_the_order_of_the_numbers(adata):
+    tl.convexhc(adata, lam=0.0)
+    assert adata.obs["convexhc"].cat.categories.tolist() == [str(k) for k in range(12)]
+
+
+def test_results_are_those_of_the_path(adata):
+    tl.convexhc(adata, n_clusters=3, tol=1e-3, resolution=0.5, l1_ratio=0.2)
+    path = solve_path(similarity.two_hop(connectivities()), tol=1e-3, resolution=0.5, l1_ratio=0.2)
+    found = adata.uns["convexhc"]
+    assert_array_equal(found["linkage"], path.linkage)
+    assert is_valid_linkage(found["linkage"])
+    assert_array_equal(found["lambdas"], path.lambdas)
+    assert_array_equal(found["path_n_clusters"], path.n_clusters)
+    assert_array_equal(found["relative_gap"], path.relative_gap)
+    assert set(found["status"]) == {"SOLVED"}
+    assert found["params"]["n_clusters"] == 3
+    assert found["params"]["l1_ratio"] == 0.2
+    assert found["similarity"]["kind"] == "two_hop"
+
+
+def test_without_a_number_the_choice_is_recorded(adata):
+    tl.convexhc(adata)
+    plateau = adata.uns["convexhc"]["plateau"]
+    assert plateau["n_clusters"] == adata.obs["convexhc"].nunique()
+    assert plateau["lam_from"] <= plateau["lam_to"]
+    tl.convexhc(adata, n_clusters=2)
+    assert "plateau" not in adata.uns["convexhc"]
+
+
+@pytest.mark.parametrize("made", ["two_hop", "normalized", "precomputed"])
+def test_the_similarity_may_be_chosen(adata, made):
+    tl.convexhc(adata, n_clusters=3, similarity=made, gamma=3.0, min_cluster_size=2)
+    K = connectivities()
+    model = ConvexHierarchicalClustering(3, affinity=made, gamma=3.0, min_cluster_size=2).fit(K)
+    assert_array_equal(adata.uns["convexhc"]["linkage"], model.linkage_)
+    assert adata.obs["convexhc"].astype(int).tolist() == model.labels_.tolist()
+    assert adata.uns["convexhc"]["similarity"]["gamma"] == 3.0
+
+
+def assert_same_tree(found, expected):
+    assert type(found) is type(expected) or np.isscalar(expected)
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key, value in expected.items():
+            assert_same_tree(found[key], value)
+    else:
+        assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"lam": 0.3, "weights": 3}, {"weights": connectivities()}])
+def test_results_survive_a_file(adata, tmp_path, options):
+    tl.convexhc(adata, tol=1e-2, **options)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    revived = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    assert_same_tree(revived.uns["convexhc"], adata.uns["convexhc"])
+    assert revived.obs["convexhc"].equals(adata.obs["convexhc"])
+
+
+def test_one_cell_survives_a_file(tmp_path):
+    alone = anndata.AnnData(np.zeros((1, 1), dtype=np.float32))
+    alone.obsp["connectivities"] = sparse.csr_matrix((1, 1), dtype=np.float32)
+    tl.convexhc(alone)
+    alone.write_h5ad(tmp_path / "cell.h5ad")
+    revived = anndata.read_h5ad(tmp_path / "cell.h5ad")
+    assert revived.obs["convexhc"].tolist() == ["0"]
+    assert revived.uns["convexhc"]["linkage"].shape == (0, 4)
+
+
+def test_a_copy_leaves_the_original_alone(adata):
+    written = tl.convexhc(adata, n_clusters=3, copy=True, key_added="tree")
+    assert written.obs["tree"].tolist() == GROUPS
+    assert "tree" in written.uns
+    assert "tree" not in adata.obs
+    assert "tree" not in adata.uns
+
+
+def test_results_belong_to_the_caller(adata):
+    tl.convexhc(adata, lam=0.3)
+    adata.uns["convexhc"]["linkage"][:] = 0.0
+    adata.uns["convexhc"]["lambdas"][:] = 0.0
+
+
+def test_another_graph_may_be_named(adata):
+    adata.obsp["mine"] = sparse.csr_matrix(np.kron(np.eye(2), np.ones((6, 6))))
+    tl.convexhc(adata, obsp="mine", key_added="mine")
+    assert adata.obs["mine"].tolist() == ["0"] * 6 + ["1"] * 6
+    assert adata.uns["mine"]["n_connected_components"] == 2
+    assert adata.uns["mine"]["params"]["obsp"] == "mine"
+
+
+def test_cells_of_one_name_are_no_obstacle(adata):
+    with pytest.warns(UserWarning, match="not unique"):
+        adata.obs_names = ["cell"] * 12
+    tl.convexhc(adata, n_clusters=3)
+    assert adata.obs["convexhc"].tolist() == GROUPS
+
+
+def test_a_missing_graph_is_named_with_those_there_are(adata):
+    adata.obsp["distances"] = connectivities()
+    with pytest.raises(ValueError, match=r"no 'umap'.*'connectivities', 'distances'.*obsp="):
+        tl.convexhc(adata, obsp="umap")
+    with pytest.raises(ValueError, match=r"it has nothing.*neighbors"):
+        tl.convexhc(anndata.AnnData(np.zeros((2, 1), dtype=np.float32)))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "match"),
+    [
+        ({"similarity": "rbf"}, ValueError, "similarity must be one of"),
+        ({"affinity": "two_hop"}, TypeError, "unknown option 'affinity'.*gamma"),
+        ({"tolerance": 1e-3}, TypeError, "unknown option 'tolerance'.*tol"),
+        ({"n_clusters": 2, "lam": 1.0}, ValueError, "either n_clusters or lam"),
+        ({"n_clusters": 0}, ValueError, "n_clusters"),
+    ],
+)
+def test_a_wrong_option_is_refused_and_nothing_written(adata, wrong, error, match):
+    with pytest.raises(error, match=match):
+        tl.convexhc(adata, **wrong)
+    assert "convexhc" not in adata.obs
+    assert "convexhc" not in adata.uns
+
+
+def test_a_matrix_is_sent_elsewhere():
+    with pytest.raises(TypeError, match=r"AnnData object, received csr_matrix.*solve_path"):
+        tl.convexhc(connectivities())
