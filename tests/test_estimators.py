@@ -117,7 +117,7 @@ def test_n_clusters_and_lam_exclude_each_other():
 @settings(max_examples=15)
 @given(adjacencies(6), st.integers(1, 6), st.sampled_from(["two_hop", "normalized"]))
 def test_no_more_clusters_than_asked_for(adjacency, n_clusters, affinity):
-    model = ConvexHierarchicalClustering(n_clusters, affinity=affinity, tol=1e-2, resolution=1.0)
+    model = ConvexHierarchicalClustering(n_clusters, affinity=affinity, gamma=0.1, tol=1e-2)
     fitted = model.fit(adjacency)
     assert set(fitted.labels_) == set(range(fitted.n_clusters_))
     assert fitted.n_clusters_ == max(

@@ -83,6 +83,21 @@ def figure(
             write_bytes(stem.with_suffix(f".{suffix}"), content.getvalue())
 
 
+@contextmanager
+def panels(
+    stem: Path, count: int, *, width: float = 3.3, height: float = 3.0, **options: Any
+) -> Iterator[tuple[Any, list[Any]]]:
+    """A figure of ``count`` panels in rows of at most four; the size of one is in inches."""
+    columns = min(count, 4)
+    rows = -(-count // columns)
+    size = (width * columns, height * rows + 0.4)
+    with figure(stem, rows, columns, size=size, **options) as (drawing, axes):
+        every = list(axes.ravel())
+        for unused in every[count:]:
+            unused.remove()
+        yield drawing, every[:count]
+
+
 def band(axes: Any, x: ArrayLike, runs: Any, *, color: str, label: str, marker: str = "o") -> None:
     """Mean of several runs as a line, one standard deviation around it as a band.
 

@@ -1,4 +1,4 @@
-"""Khan gene expression: is the hierarchy of the test arrays that of the training arrays?
+"""Khan gene expression: whether the hierarchy of the test arrays is that of the training arrays.
 
 The nodes are 306 genes. A similarity is built from the 64 training arrays and another from the 25
 test arrays, and what is found in one is compared with what is found in the other: clusters, as many
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,12 @@ from convexhc.similarity import Similarity, knn
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-LINKAGES = ("single", "average", "complete", "ward")
+LINKAGES: tuple[Literal["single", "average", "complete", "ward"], ...] = (
+    "single",
+    "average",
+    "complete",
+    "ward",
+)
 
 
 @dataclass(frozen=True)
@@ -221,10 +226,7 @@ def _similarity(X: FloatArray, setting: Setting) -> Similarity:
 
 def _agreement(K: dict[str, Similarity], paths: dict[str, SolutionPath]) -> list[Row]:
     """Clusters of the two halves compared, as many in each as its effective rank says."""
-    trees = {
-        linkage: {half: Linkage(linkage).fit(K[half]) for half in K}  # type: ignore[arg-type]
-        for linkage in LINKAGES
-    }
+    trees = {linkage: {half: Linkage(linkage).fit(K[half]) for half in K} for linkage in LINKAGES}
     rows = []
     for train, test in zip(paths["train"].points, paths["test"].points, strict=True):
         ranks = {"train": train.effective_rank, "test": test.effective_rank}
@@ -312,7 +314,7 @@ def neighbors_that_differ(first: FloatArray, second: FloatArray, k: int, draws: 
 
 def differing_share(first: Any, second: Any, k: int) -> float:
     """Hamming distance of two graphs with k neighbours a node, over its largest value 2 n k."""
-    return hamming(first, second) / (2 * first.shape[0] * k)
+    return float(hamming(first, second) / (2 * first.shape[0] * k))
 
 
 def _verdict(matched: Sequence[Row], neighbors: Sequence[Row]) -> list[Row]:

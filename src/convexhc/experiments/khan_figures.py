@@ -9,15 +9,13 @@ from typing import Any
 from convexhc.experiments.figures import (
     BLACK,
     BLUE,
-    COLORS,
     GREEN,
-    GREY,
     MARKERS,
     ORANGE,
     PURPLE,
-    SKY,
     VERMILION,
     figure,
+    panels,
 )
 from convexhc.experiments.results import Row
 
@@ -32,7 +30,7 @@ METHODS = {
 
 def effective_rank(stem: Path, path: Sequence[Row], names: Sequence[str]) -> None:
     """Effective rank against lam, training and test arrays, one panel a similarity."""
-    with _panels(stem, names, height=2.7) as (drawing, axes):
+    with panels(stem, len(names), sharex=True, sharey=True) as (_, axes):
         for panel, name in zip(axes, names, strict=True):
             for half, color, line in (("train", BLUE, "-"), ("test", VERMILION, "--")):
                 rows = [r for r in path if r["setting"] == name and r["arrays"] == half]
@@ -82,7 +80,7 @@ def agreement(stem: Path, rows: Sequence[Row], names: Sequence[str]) -> None:
 
 def neighbors(stem: Path, rows: Sequence[Row], names: Sequence[str], ks: Sequence[int]) -> None:
     """Share of nearest neighbours that differ against lam, with the linkages as a range."""
-    with _panels(stem, names, height=3.0, sharey=True) as (drawing, axes):
+    with panels(stem, len(names), sharey=True) as (drawing, axes):
         for panel, name in zip(axes, names, strict=True):
             mine = [row for row in rows if row["setting"] == name]
             for color, marker, k in zip((BLUE, VERMILION, GREEN), MARKERS, ks, strict=False):
@@ -95,11 +93,7 @@ def neighbors(stem: Path, rows: Sequence[Row], names: Sequence[str], ks: Sequenc
                     markersize=4,
                     label=f"k = {k}: convex",
                 )
-                for method, line, text in (
-                    ("single", "--", "single linkage"),
-                    ("average", ":", "average linkage"),
-                    ("similarity", "-.", "the similarity itself"),
-                ):
+                for method, line in (("single", "--"), ("average", ":"), ("similarity", "-.")):
                     level = [r["differ"] for r in mine if (r["method"], r["k"]) == (method, k)]
                     panel.axhline(100 * level[0], color=color, linestyle=line, linewidth=1.1)
             panel.set(xscale="log", title=name, xlabel="penalty λ")
@@ -122,8 +116,3 @@ def _line_legend(drawing: Any, ks: Sequence[int]) -> None:
     handles, texts = first.get_legend_handles_labels()
     wanted = [(h, t) for h, t in zip(handles, texts, strict=True) if not t.startswith("k =")]
     drawing.legend(*zip(*wanted, strict=True), loc="outside lower center", ncols=len(wanted))
-
-
-def _panels(stem: Path, names: Sequence[str], *, height: float, **options: Any) -> Any:
-    """Panels in rows of four."""
-    raise NotImplementedError
