@@ -27,13 +27,33 @@ def available() -> int | None:
         return None
 
 
+def smooth_dense(n: int) -> int:
+    """Bytes that all modes of a Laplacian of n nodes take, while they are computed."""
+    return 8 * 4 * n * n
+
+
+def smooth_sparse(n: int, edges: int, dimensions: int) -> int:
+    """Bytes that the first modes of a sparse Laplacian take, while they are computed."""
+    block = dimensions + dimensions // 4 + 8
+    # Graph and Laplacian hold an edge in about ten numbers; a filter holds five blocks at once.
+    return 8 * (10 * (n + edges) + n * (5 * block + dimensions))
+
+
+def require_memory(what: str, needed: int, cheaper: str) -> None:
+    """Refuse, with both figures and what to do instead, what cannot fit."""
+    free = available()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{what} needs about {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free: {cheaper}."
+        )
+
+
 def check_memory(problem: Problem, method: str) -> None:
     """Refuse, with the figure and what to do, a solve that cannot fit."""
-    needed, free = estimate(problem, method), available()
-    if free is not None and needed > free:
-        n, m = problem.shape
-        raise MemoryError(
-            f"{method} on {n} nodes and {m} columns needs about {needed / 1e9:.1f} GB, "
-            f"{free / 1e9:.1f} GB are free: keep fewer edges (weights=10 keeps the ten strongest "
-            "neighbours of every node), or use method='primal_dual', which holds least."
-        )
+    n, m = problem.shape
+    require_memory(
+        f"{method} on {n} nodes and {m} columns",
+        estimate(problem, method),
+        "keep fewer edges (weights=10 keeps the ten strongest neighbours of every node), or use "
+        "method='primal_dual', which holds least",
+    )
