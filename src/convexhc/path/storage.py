@@ -88,10 +88,11 @@ def read_npz(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read such a file back, or say that it is not one."""
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        # Opened here, since numpy leaves a damaged file open.
+        with File(file).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         text = json.loads(str(arrays.pop("text")))
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError, AttributeError) as error:
+    except (zipfile.BadZipFile, ValueError, KeyError, EOFError, TypeError) as error:
         raise ValueError(
             f"{file} is not a readable {kind} of convexhc ({error}): it may be cut short or of "
             "another program. It was left as it is; name another file, or delete this one."
