@@ -92,14 +92,21 @@ class Diffusion:
         X -= means if self.sizes.size == 1 else means[self.component]
 
     def combine(
-        self, X: Array, a: float, b: float, Z: Array | None = None, c: float = 0.0
+        self,
+        X: Array,
+        a: float,
+        b: float,
+        Z: Array | None = None,
+        c: float = 0.0,
+        *,
+        out: Array | None = None,
     ) -> Array:
-        """A new array a L X + b X + c Z. One pass over the edges, O((n + E) m)."""
-        out = np.empty_like(X)
-        W = self.weights
-        beside = X if Z is None else Z
-        combine(W.indptr, W.indices, W.data, self.degree, X, beside, a, b, c, out)
-        return out
+        """The array a L X + b X + c Z, in ``out``, which may be Z. One pass, O((n + E) m)."""
+        # Fresh memory costs as much as the product: loops pass what they no longer need.
+        target = np.empty_like(X) if out is None else out
+        W, beside = self.weights, X if Z is None else Z
+        combine(W.indptr, W.indices, W.data, self.degree, X, beside, a, b, c, target)
+        return target
 
     def restricted(self, nodes: Labels) -> Diffusion:
         """The Laplacian of a component alone."""
@@ -128,7 +135,7 @@ class Diffusion:
         Returns
         -------
         Columns
-            Six arrays of the size of B are alive at the peak; one pass over the edges a step.
+            Seven arrays of the size of B are alive at the peak; one pass over the edges a step.
         """
         means = self.means(B)[self.component]
         right = B - means
@@ -158,7 +165,7 @@ def _conjugate_gradients(
             return X, norms, n_iter
         before = worst
         n_iter += _descend(L, scale, X, R, targets, max_iter - n_iter)
-        R = L.combine(X, -scale, -1.0, right, 1.0)
+        L.combine(X, -scale, -1.0, right, 1.0, out=R)
 
 
 def _descend(L: Diffusion, scale: float, X: Array, R: Array, targets: Array, max_iter: int) -> int:
@@ -166,16 +173,17 @@ def _descend(L: Diffusion, scale: float, X: Array, R: Array, targets: Array, max
     inverse = (1.0 / (1.0 + scale * L.degree))[:, None]
     P = inverse * R
     L.centre(P)
-    slope = _dots(R, P)
+    Q, move = np.empty_like(P), np.empty_like(P)
+    slope, within = _dots(R, P), _norms(R) <= targets
     for n_iter in range(1, max_iter + 1):
-        Q = L.combine(P, scale, 1.0)
+        L.combine(P, scale, 1.0, out=Q)
         length = _ratio(slope, _dots(P, Q))
         # A column within its target stays where it is.
-        length[_norms(R) <= targets] = 0.0
-        X += length * P
-        Q *= length
-        R -= Q
-        if (_norms(R) <= targets).all():
+        length[within] = 0.0
+        X += np.multiply(length, P, out=move)
+        R -= np.multiply(length, Q, out=Q)
+        within = _norms(R) <= targets
+        if within.all():
             return n_iter
         np.multiply(inverse, R, out=Q)
         L.centre(Q)

@@ -167,8 +167,7 @@ def _smoothest(L: Diffusion, width: int) -> _Found:
         X = _orthonormal(L, X)
         LX = L.combine(X, 1.0, 0.0)
         values, turn = np.linalg.eigh(X.T @ LX)
-        X = X @ turn
-        LX = LX @ turn
+        X, LX = X @ turn, LX @ turn
         LX -= X * values
         residual = np.linalg.norm(LX, axis=0) / np.maximum(values, ROUND_OFF * top)
         good = residual[:width] <= MODE_TOL
@@ -184,6 +183,7 @@ def _filtered(L: Diffusion, X: Array, degree: int, low: float, cut: float, top: 
     """T((top + cut - 2 L) / (top - cut)) X with T the Chebyshev polynomial, scaled to 1 at ``low``.
 
     At most one in size on [cut, top] and steeply growing below; the scaling keeps numbers finite.
+    X is used up.
     """
     half, middle = (top - cut) / 2.0, (top + cut) / 2.0
     first = half / (low - middle)
@@ -191,8 +191,10 @@ def _filtered(L: Diffusion, X: Array, degree: int, low: float, cut: float, top: 
     before, now = X, L.combine(X, ratio / half, -ratio * middle / half)
     for _ in range(1, degree):
         new = 1.0 / (2.0 / first - ratio)
-        after = L.combine(now, 2.0 * new / half, -2.0 * new * middle / half, before, -ratio * new)
-        before, now, ratio = now, after, new
+        # Over the last but one, which nobody needs any more.
+        slope = 2.0 * new / half
+        L.combine(now, slope, -slope * middle, before, -ratio * new, out=before)
+        before, now, ratio = now, before, new
     return now
 
 

@@ -116,7 +116,7 @@ class SmoothPath:
         -------
         Columns
             The product, and the residual of each column. Each step is one pass over the edges
-            for all columns; memory is six times that of X.
+            for all columns; memory is eight times that of X.
         """
         right = np.array(X, dtype=np.float64, order="C")
         if right.ndim != 2 or len(right) != self.diffusion.n or not np.isfinite(right).all():

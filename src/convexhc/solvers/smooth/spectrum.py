@@ -70,9 +70,9 @@ def _lanczos(diffusion: Diffusion, modes: Modes, Q: Array) -> tuple[Array, Array
     diffusion.centre(Q)
     modes.remove(Q)
     Q /= np.linalg.norm(Q, axis=0)
-    before = np.zeros_like(Q)
+    before, after = np.zeros_like(Q), np.empty_like(Q)
     for step in range(STEPS):
-        after = diffusion.combine(Q, 1.0, 0.0)
+        diffusion.combine(Q, 1.0, 0.0, out=after)
         diagonal[step] = np.einsum("ij,ij->j", Q, after)
         after -= diagonal[step] * Q
         if step:
@@ -84,5 +84,6 @@ def _lanczos(diffusion: Diffusion, modes: Modes, Q: Array) -> tuple[Array, Array
         # A column whose space is exhausted goes on as zero, and zero weighs nothing.
         sizes[sizes <= ROUND_OFF * scale] = 0.0
         beside[step] = sizes
-        before, Q = Q, np.divide(after, sizes, out=np.zeros_like(after), where=sizes > 0.0)
+        after *= np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
+        before, Q, after = Q, after, before
     return diagonal, beside
