@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -273,6 +275,31 @@ def test_what_cannot_be_answered_is_refused_with_what_to_do():
         convexhc.smooth_path(kernel, [], form="full")
     with pytest.raises(ValueError, match="dimensions must be at least 1"):
         convexhc.smooth_path(kernel, [], dimensions=0)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_the_estimate_is_what_the_modes_take(form):
+    kernel, *_ = planted()
+    convexhc.smooth_path(kernel, [], form=form, dimensions=20).modes.counts.sum()
+    tracemalloc.start()
+    try:
+        path = convexhc.smooth_path(kernel.with_diagonal(1e3), [], form=form, dimensions=20)
+        path.modes.counts.sum()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    n, edges = kernel.n, kernel.n_edges
+    needed = {"dense": memory.smooth_dense(n), "sparse": memory.smooth_sparse(n, edges, 20)}
+    assert peak / 1.5 <= needed[form] <= 1.5 * peak
+
+
+def test_many_columns_are_refused_where_blocks_fit(monkeypatch):
+    kernel, *_ = planted()
+    path = convexhc.smooth_path(kernel, [], form="sparse")
+    monkeypatch.setattr(memory, "available", lambda: 64 * kernel.n * 20)
+    with pytest.raises(MemoryError, match=r"21 columns needs .* blocks\(lam, nodes\)"):
+        path.columns(0.1, np.arange(21))
+    assert sum(block.nodes.size for block in path.blocks(0.1, np.arange(21))) == 21
 
 
 def test_the_dense_form_is_refused_where_the_sparse_one_fits(monkeypatch):

@@ -147,6 +147,8 @@ class SmoothPath:
             ``values`` is (n, m). Many columns are best taken in turn: `blocks`.
         """
         chosen = node_indices(nodes, self.diffusion.n, "nodes")
+        needed = 8 * 8 * self.diffusion.n * chosen.size
+        require_memory(f"{chosen.size} columns", needed, "take them in turn: blocks(lam, nodes)")
         units = np.zeros((self.diffusion.n, chosen.size))
         units[chosen, np.arange(chosen.size)] = 1.0
         return self.apply(lam, units, tol=tol, max_iter=max_iter)
