@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from convexhc.datasets import nested_blocks
 from convexhc.graph import Graph
 from convexhc.solvers import memory
 from convexhc.solvers.smooth import modes as modes_module
+from convexhc.solvers.smooth import spectrum
 from convexhc.solvers.smooth.diffusion import Diffusion
 from convexhc.solvers.smooth.modes import leading_modes
 from laws import random_kernel, random_weights, seeds
@@ -95,6 +97,15 @@ def test_zero_columns_isolated_nodes_and_constants_are_their_own_images(seed, la
     np.testing.assert_array_equal(path.apply(lam, 0.0 * constant).values, 0.0)
     alone = path.columns(lam, [7, 11]).values
     np.testing.assert_array_equal(alone, np.eye(12)[:, [7, 11]])
+
+
+def test_a_recurrence_that_drifted_is_taken_up_again():
+    # A chain with weights from 1e-3 to 1e3: the residual that the recurrence carries is wrong here.
+    weight = 10.0 ** np.random.default_rng(0).uniform(-3.0, 3.0, 59)
+    chain = Graph.from_edges(60, np.arange(59), np.arange(1, 60), weight).with_diagonal(1e7)
+    found = convexhc.smooth_path(chain, [], form="sparse").columns(1e6, [0, 30])
+    assert found.status is Status.SOLVED
+    assert (found.residual <= 1e-8).all()
 
 
 def test_more_strength_takes_no_more_steps_once_the_graph_decides():
@@ -252,6 +263,22 @@ def test_effective_rank_by_quadrature_is_that_of_the_spectrum(extra):
     off = np.abs(sparse_.effective_rank - dense.effective_rank)
     assert (off <= 4.0 * sparse_.effective_rank_error + 1e-6 * dense.effective_rank).all()
     assert (sparse_.effective_rank_error <= 0.02 * dense.effective_rank).all()
+
+
+@pytest.mark.parametrize("extra", [0, 5])
+def test_the_quadrature_sees_nothing_of_the_modes_that_are_known(extra):
+    kernel, *_ = planted(extra=extra)
+    diffusion = Diffusion.of(kernel)
+    full = leading_modes(diffusion)
+    known = replace(
+        full,
+        eigenvalues=full.eigenvalues[:, :11].copy(),
+        vectors=full.vectors[:, :11].copy(),
+        residual=full.residual[:, :11].copy(),
+    )
+    for nodes, shares in spectrum._quadratures(diffusion, known):
+        assert shares.sum() == pytest.approx(1.0)
+        assert nodes[shares > 1e-10].min() >= full.eigenvalues[0, 11] - 1e-8
 
 
 def test_what_cannot_be_answered_is_refused_with_what_to_do():

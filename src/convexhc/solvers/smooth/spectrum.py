@@ -64,7 +64,10 @@ def _quadratures(diffusion: Diffusion, modes: Modes) -> list[tuple[Array, Array]
 
 
 def _lanczos(diffusion: Diffusion, modes: Modes, Q: Array) -> tuple[Array, Array]:
-    """Tridiagonal matrices of L on the Krylov spaces of the columns of Q, away from the modes."""
+    """Tridiagonal matrices of L on the Krylov spaces of the columns of Q, away from the modes.
+
+    What rounding brings back of the modes has no weight: weights are those of the first vector.
+    """
     scale = float(diffusion.degree.max())
     diagonal, beside = np.zeros((STEPS, PROBES)), np.zeros((STEPS, PROBES))
     diffusion.centre(Q)
@@ -77,9 +80,6 @@ def _lanczos(diffusion: Diffusion, modes: Modes, Q: Array) -> tuple[Array, Array
         after -= diagonal[step] * Q
         if step:
             after -= beside[step - 1] * before
-        # Rounding brings the known modes back, and the recurrence would count them again.
-        diffusion.centre(after)
-        modes.remove(after)
         sizes = np.linalg.norm(after, axis=0)
         # A column whose space is exhausted goes on as zero, and zero weighs nothing.
         sizes[sizes <= ROUND_OFF * scale] = 0.0
