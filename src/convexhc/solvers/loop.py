@@ -122,6 +122,7 @@ def run(
     start: Solution | None = None,
     tol: float = 1e-4,
     gap_tol: float = 0.0,
+    min_iter: int = 0,
     max_iter: int = 20_000,
     on_check: OnCheck | None = None,
 ) -> Solution:
@@ -129,7 +130,7 @@ def run(
 
     Rows that the method calls fused are replaced by their mean before they are certified, so the
     clusters of the answer are part of what the certificate proves. The certificate costs about as
-    much as a few steps: it is taken at iteration 0, then at intervals that grow by a tenth.
+    much as a few steps: it is taken at iteration ``min_iter``, then at intervals that grow by a tenth.
 
     Parameters
     ----------
@@ -141,8 +142,8 @@ def run(
         Warm start of the same shape, not altered.
     tol, gap_tol : float
         Stop when the relative gap is at most ``tol`` or the gap at most ``gap_tol``.
-    max_iter : int
-        Iteration budget.
+    min_iter, max_iter : int
+        Iterations before the first certificate, and the budget.
     on_check : callable, optional
         Called as ``on_check(n_iter, certificate)``; a true answer stops the loop.
 
@@ -152,7 +153,7 @@ def run(
         Always, whatever the status.
     """
     state = method.init(problem, start)
-    n_iter, next_check = 0, 0
+    n_iter, next_check = 0, min_iter
     while True:
         if n_iter >= next_check or n_iter >= max_iter:
             candidate = method.candidate(problem, state)
