@@ -14,17 +14,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc.io.archive import decode_names, encode_names, read_npz, write_npz
 from convexhc.path.point import Point
-from convexhc.path.storage import (
-    decode_names,
-    encode_names,
-    pack_points,
-    read_npz,
-    unpack_points,
-    write_npz,
-)
+from convexhc.path.storage import pack_points, unpack_points
 from convexhc.problem import Labels
 from convexhc.tree import Plateau, Split, Tree
+from convexhc.tree.cut import nonnegative
 from convexhc.version import __version__
 
 Array = NDArray[np.float64]
@@ -177,7 +172,7 @@ class Path:
         if (lam is None) == (n_clusters is None):
             raise ValueError("give either lam or n_clusters, received both or neither.")
         if lam is not None and min_cluster_size == 1:
-            at = int(np.searchsorted(self.lambdas, lam, side="right")) - 1
+            at = int(np.searchsorted(self.lambdas, nonnegative("lam", lam), side="right")) - 1
             return np.arange(len(self.names)) if at < 0 else self.points[at].labels.copy()
         return self.tree.labels(
             lam=lam, n_clusters=n_clusters, min_cluster_size=min_cluster_size, small=small

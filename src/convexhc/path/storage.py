@@ -1,18 +1,17 @@
-"""Paths and checkpoints on disk: one npz file each, arrays beside a JSON text, never pickle."""
+"""Points and checkpoints as arrays: what is written to disk of a path, and of one under way."""
 
 from __future__ import annotations
 
-import json
 import os
-import zipfile
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path as File
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc.io.archive import read_npz, write_npz
 from convexhc.path.point import Point
 from convexhc.problem import Certificate
 from convexhc.solvers.loop import Solution, Status
@@ -40,7 +39,7 @@ class Checkpoint:
 
     def load(self) -> Progress | None:
         """Progress of an interrupted run; None without a file; ValueError for a foreign one."""
-        if not File(self.file).exists():
+        if not FilePath(self.file).exists():
             return None
         text, arrays = read_npz(self.file, "checkpoint")
         if text.get("digest") != self.digest:
@@ -69,38 +68,6 @@ class Checkpoint:
         write_npz(self.file, text, arrays)
 
 
-def write_npz(file: str | os.PathLike[str], text: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a file whole: to a temporary neighbour first, then renamed over the old one."""
-    target = File(file)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with partial.open("wb") as stream:
-            np.savez(stream, text=np.array(json.dumps(text)), **arrays)  # type: ignore[arg-type]
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def read_npz(
-    file: str | os.PathLike[str], kind: str
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read such a file back, or say that it is not one."""
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        text = json.loads(str(arrays.pop("text")))
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError, AttributeError) as error:
-        raise ValueError(
-            f"{file} is not a readable {kind} of convexhc ({error}): it may be cut short or of "
-            "another program. It was left as it is; name another file, or delete this one."
-        ) from error
-    if not isinstance(text, dict) or text.get("kind") != kind:
-        raise ValueError(f"{file} is not a {kind} of convexhc; name another file.")
-    return text, arrays
-
-
 def pack_points(points: list[Point] | tuple[Point, ...]) -> dict[str, NDArray[Any]]:
     """Points as arrays: one column a quantity, one row a lam."""
     arrays: dict[str, NDArray[Any]] = {
@@ -123,28 +90,6 @@ def unpack_points(arrays: Arrays) -> list[Point]:
         distinct = arrays.get(f"distinct_{i}")
         points.append(Point(lam, labels, objective, gap, residual, n_iter, status, rank, distinct))
     return points
-
-
-def encode_names(names: tuple[Hashable, ...]) -> list[Any]:
-    """Node names as JSON: numbers and text as they are, tuples marked, anything else as text."""
-    return [_encode(name) for name in names]
-
-
-def decode_names(names: list[Any]) -> tuple[Hashable, ...]:
-    """The names that `encode_names` stored."""
-    return tuple(_decode(name) for name in names)
-
-
-def _encode(name: object) -> Any:
-    if isinstance(name, tuple):
-        return {"tuple": [_encode(part) for part in name]}
-    if isinstance(name, np.generic):
-        name = name.item()
-    return name if isinstance(name, str | int | float | bool | None) else str(name)
-
-
-def _decode(name: Any) -> Any:
-    return tuple(_decode(part) for part in name["tuple"]) if isinstance(name, dict) else name
 
 
 def _solution_text(solution: Solution) -> dict[str, Any]:

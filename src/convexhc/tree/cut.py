@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from numbers import Real
 from typing import Literal, SupportsIndex
 
 import numpy as np
@@ -88,7 +89,9 @@ def positive_int(name: str, value: SupportsIndex) -> int:
 
 def nonnegative(name: str, value: float | None) -> float:
     """Verify a number that is at least zero; infinity passes, NaN does not."""
-    if value is None or not value >= 0:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    if not value >= 0:
         raise ValueError(f"{name} must be a number of at least 0; got {value}.")
     return float(value)
 
