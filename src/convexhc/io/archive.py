@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 File = str | os.PathLike[str]
+Result = TypeVar("Result")
 
 
 def write_npz(file: File, text: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -29,21 +30,25 @@ def write_npz(file: File, text: Mapping[str, Any], arrays: Mapping[str, NDArray[
         partial.unlink(missing_ok=True)
 
 
-def read_npz(file: File, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read such a file back, or say that it is not one; it is never altered."""
+def read_npz(
+    file: File,
+    kind: str,
+    unpack: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Result],
+) -> Result:
+    """Read such a file back and unpack it, or say that it is not one; it is never altered."""
     try:
         # numpy leaves a file that it opened itself open when it is no archive.
         with Path(file).open("rb") as stream:
             arrays = _arrays(np.load(stream, allow_pickle=False))
         text = json.loads(str(arrays.pop("text")))
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError) as error:
+        if not isinstance(text, dict) or text.get("kind") != kind:
+            raise ValueError("it holds something else")
+        return unpack(text, arrays)
+    except (zipfile.BadZipFile, ValueError, LookupError, EOFError) as error:
         raise ValueError(
             f"{file} is not a readable {kind} of convexhc ({error}): it may be cut short or of "
             "another program. It was left as it is; name another file, or delete this one."
         ) from error
-    if not isinstance(text, dict) or text.get("kind") != kind:
-        raise ValueError(f"{file} is not a {kind} of convexhc; name another file.")
-    return text, arrays
 
 
 def _arrays(loaded: Any) -> dict[str, NDArray[Any]]:

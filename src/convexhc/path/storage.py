@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.path.point import Point
-from convexhc.problem import Certificate
-from convexhc.solvers.loop import Solution, Status
+from convexhc.solvers.solution import Solution, pack_solution, unpack_solution
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_COLUMNS = ("lam", "objective", "relative_gap", "residual", "n_iter", "effective_rank")
+_COLUMNS = ("lam", "objective", "relative_gap", "residual", "n_iter", "effective_rank", "seconds")
+_SOLUTION = ("centroids", "dual", "labels")
 
 
 @dataclass
@@ -41,30 +41,33 @@ class Checkpoint:
         """Progress of an interrupted run; None without a file; ValueError for a foreign one."""
         if not FilePath(self.file).exists():
             return None
-        text, arrays = read_npz(self.file, "checkpoint")
+        text, arrays = read_npz(self.file, "checkpoint", lambda text, arrays: (text, arrays))
         if text.get("digest") != self.digest:
             raise ValueError(
                 f"{self.file} is the checkpoint of another run (other data, options or version): "
                 "name another file, or delete this one to start anew."
             )
-        solutions = [_unpack_solution(i, text, arrays) for i in range(len(text["solutions"]))]
+        solutions = [
+            unpack_solution(said, {name: arrays[f"{name}_{i}"] for name in _SOLUTION})
+            for i, said in enumerate(text["solutions"])
+        ]
         left = solutions.pop(0) if text["has_left"] else None
         return Progress(unpack_points(arrays), left, solutions)
 
     def write(self, progress: Progress) -> None:
         """Replace the file by the present state, in one move."""
         solutions = ([progress.left] if progress.left else []) + progress.ahead
+        said, arrays = [], pack_points(progress.points)
+        for i, solution in enumerate(solutions):
+            text, held = pack_solution(solution)
+            said.append(text)
+            arrays |= {f"{name}_{i}": array for name, array in held.items()}
         text = {
             "kind": "checkpoint",
             "digest": self.digest,
             "has_left": progress.left is not None,
-            "solutions": [_solution_text(solution) for solution in solutions],
+            "solutions": said,
         }
-        arrays = dict(pack_points(progress.points))
-        for i, solution in enumerate(solutions):
-            arrays[f"centroids_{i}"] = solution.centroids
-            arrays[f"dual_{i}"] = solution.dual
-            arrays[f"labels_{i}"] = solution.labels
         write_npz(self.file, text, arrays)
 
 
@@ -83,34 +86,13 @@ def pack_points(points: list[Point] | tuple[Point, ...]) -> dict[str, NDArray[An
 
 def unpack_points(arrays: Arrays) -> list[Point]:
     """The points that `pack_points` stored."""
-    columns = [arrays[name].tolist() for name in _COLUMNS]
-    points = []
-    for i, (lam, objective, gap, residual, n_iter, rank) in enumerate(zip(*columns, strict=True)):
-        labels, status = arrays["partitions"][i], str(arrays["status"][i])
-        distinct = arrays.get(f"distinct_{i}")
-        points.append(Point(lam, labels, objective, gap, residual, n_iter, status, rank, distinct))
-    return points
-
-
-def _solution_text(solution: Solution) -> dict[str, Any]:
-    return {
-        "certificate": list(solution.certificate),
-        "status": solution.status.name,
-        "n_iter": solution.n_iter,
-        "lam": solution.lam,
-        "method": solution.method,
-    }
-
-
-def _unpack_solution(i: int, text: Mapping[str, Any], arrays: Arrays) -> Solution:
-    said = text["solutions"][i]
-    return Solution(
-        arrays[f"centroids_{i}"],
-        arrays[f"dual_{i}"],
-        arrays[f"labels_{i}"],
-        Certificate(*said["certificate"]),
-        Status[said["status"]],
-        said["n_iter"],
-        said["lam"],
-        said["method"],
-    )
+    rows = zip(*(arrays[name].tolist() for name in _COLUMNS), strict=True)
+    return [
+        Point(
+            labels=arrays["partitions"][i],
+            status=str(arrays["status"][i]),
+            distinct=arrays.get(f"distinct_{i}"),
+            **dict(zip(_COLUMNS, row, strict=True)),
+        )
+        for i, row in enumerate(rows)
+    ]
