@@ -375,6 +375,8 @@ def _longest(tree: Tree, min_size: int) -> tuple[Labels, Plateau]:
         found.append(Plateau(count, first.lam_from, last.lam_to, width))
         ends.append(last.lam_from)
     between = [at for at, plateau in enumerate(found) if 1 < plateau.n_clusters < tree.n_leaves]
+    # As in the tree: a plateau without a beginning counts only if no other has one.
+    between = [at for at in between if found[at].lam_from > tree.lambdas[0]] or between
     # Equal up to rounding: the coarsest.
     enough = max((found[at].log_width for at in between), default=0.0) * (1 - 1e-9)
     best = max((at for at in between if found[at].log_width >= enough), default=len(found) - 1)

@@ -206,5 +206,7 @@ def widest_plateau(nodes: Nodes, lambdas: FloatArray) -> Plateau:
     between = [plateau for plateau in found if 1 < plateau.n_clusters < nodes.n_leaves]
     if not between:
         return found[-1]
+    # Twins are together from lam = 0 on: how wide that looks depends on where the path begins.
+    between = [plateau for plateau in between if plateau.lam_from > lambdas[0]] or between
     enough = max(plateau.log_width for plateau in between) * (1 - TIE)
     return [plateau for plateau in between if plateau.log_width >= enough][-1]
