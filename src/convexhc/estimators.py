@@ -298,10 +298,7 @@ class ConvexHierarchicalClustering(CallbackSupportMixin, ClusterMixin, BaseEstim
         self.n_connected_components_ = int(path.components.max()) + 1
         self.lambdas_ = path.lambdas
         self.n_iter_ = sum(point.n_iter for point in path.points)
-        known = {"kind": K.kind, "gamma": K.gamma, "positive_definite": K.positive_definite}
-        if K.min_eigenvalue is not None:
-            known["min_eigenvalue"] = K.min_eigenvalue
-        self.similarity_ = {**known, **K.parameters}
+        self.similarity_ = K.record
         missed = sum(point.status == "MAX_ITER" for point in path.points)
         if missed:
             warnings.warn(

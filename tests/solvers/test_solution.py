@@ -139,6 +139,14 @@ def test_it_knows_where_it_comes_from(solution):
         assert other.provenance.digest != origin.digest
 
 
+def test_it_knows_how_its_similarity_was_made():
+    made = convexhc.similarity.knn(np.arange(8.0)[:, None], n_neighbors=2, gamma="auto")
+    record = solve(made, 0.1).provenance.options["similarity"]
+    assert record == made.record
+    assert (record["kind"], record["gamma"], record["n_neighbors"]) == ("knn", made.gamma, 2)
+    assert solve(K, 1.0).provenance.options["similarity"] is None
+
+
 def test_it_cannot_be_altered(solution):
     with pytest.raises(FrozenInstanceError):
         solution.lam = 2.0

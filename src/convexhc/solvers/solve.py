@@ -10,7 +10,7 @@ import numpy as np
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.problem import Problem, graph_problem
-from convexhc.similarity import require_psd, sparsify
+from convexhc.similarity import Similarity, require_psd, sparsify
 from convexhc.solvers.admm import ADMM
 from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.dual_fista import DualAscent, DualFISTA
@@ -111,6 +111,7 @@ def solve(
         "tol": checked_number("tol", tol),
         "max_iter": int(checked_number("max_iter", max_iter)),
         "constraint": constraint,
+        "similarity": K.record if isinstance(K, Similarity) else None,
     }
     check_memory(problem, chosen.name)
     solution = run(
