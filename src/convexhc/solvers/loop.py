@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import Enum
+from time import perf_counter
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexhc.problem import Certificate, Labels, Problem, fuse
+from convexhc.solvers.solution import Solution, Status
 
 Array = NDArray[np.float64]
 State = TypeVar("State")
 
-
-class Status(Enum):
-    """Why a solver stopped; the value is advice."""
-
-    SOLVED = "The certificate is below the tolerance."
-    MAX_ITER = (
-        "Iteration budget spent before the certificate reached the tolerance: "
-        "raise max_iter or loosen tol."
-    )
-    STOPPED = "Stopped by on_check before the certificate reached the tolerance."
+__all__ = ["Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
 
 
 class Candidate(NamedTuple):
@@ -53,63 +44,6 @@ class Method(Protocol[State]):
 
     def candidate(self, problem: Problem, state: State) -> Candidate:
         """The point to certify."""
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A certified solution at one strength of the penalty.
-
-    Attributes
-    ----------
-    centroids : (n, m) ndarray
-        One centroid a row; rows of one cluster are equal to the last bit.
-    dual : (E, m) ndarray
-        Edge dual that proves the gap.
-    labels : (n,) ndarray of int
-        Cluster of every node, numbered by first occurrence.
-    certificate : Certificate
-        Halved objective, duality gap, residual of the constraint.
-    status : Status
-        Why the solver stopped.
-    n_iter : int
-        Iterations used.
-    lam : float
-        Strength of the penalty.
-    method : str
-        Name of the solver.
-    names : tuple
-        Names of the nodes, empty when they have none.
-    """
-
-    centroids: Array = field(repr=False)
-    dual: Array = field(repr=False)
-    labels: Labels = field(repr=False)
-    certificate: Certificate
-    status: Status
-    n_iter: int
-    lam: float
-    method: str
-    names: tuple[object, ...] = field(default=(), repr=False)
-
-    @property
-    def pi(self) -> Array:
-        """The paper's matrix: column i is the centroid of node i."""
-        return self.centroids.T
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of distinct centroids."""
-        return int(self.labels.max()) + 1
-
-    @property
-    def objective(self) -> float:
-        """Objective in the paper's scale (eq. 4): twice the halved one."""
-        return 2.0 * self.certificate.objective
-
-    @property
-    def relative_gap(self) -> float:
-        """Duality gap over the size of the objective."""
-        return self.certificate.relative_gap
 
 
 OnCheck = Callable[[int, Certificate], object]
@@ -152,6 +86,7 @@ def run(
     Solution
         Always, whatever the status.
     """
+    began = perf_counter()
     state = method.init(problem, start)
     n_iter, next_check = 0, min_iter
     while True:
@@ -178,4 +113,5 @@ def run(
         n_iter,
         problem.lam,
         method.name,
+        seconds=perf_counter() - began,
     )
