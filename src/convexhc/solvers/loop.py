@@ -59,6 +59,7 @@ def run(
     min_iter: int = 0,
     max_iter: int = 20_000,
     on_check: OnCheck | None = None,
+    check_every: int = 10,
 ) -> Solution:
     """Iterate until the certificate of an exactly fused point is below the tolerance.
 
@@ -80,6 +81,8 @@ def run(
         Iterations before the first certificate, and the budget.
     on_check : callable, optional
         Called as ``on_check(n_iter, certificate)``; a true answer stops the loop.
+    check_every : int
+        Fewest iterations between two certificates: less for methods of few, costly iterations.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def run(
             if stopped or n_iter >= max_iter:
                 status = Status.STOPPED if stopped else Status.MAX_ITER
                 break
-            next_check = n_iter + max(10, n_iter // 10)
+            next_check = n_iter + max(check_every, n_iter // 10)
         method.step(problem, state)
         n_iter += 1
     return Solution(
