@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.path.point import Point
-from convexhc.solvers.solution import Solution, pack_solution, unpack_solution
+from convexhc.solvers.fused import Fused
+from convexhc.solvers.solution import pack_solution, unpack_solution
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -23,11 +24,11 @@ _SOLUTION = ("centroids", "dual", "labels")
 
 @dataclass
 class Progress:
-    """How far a march has come: points solved, the solution on the left, those ahead of it."""
+    """How far a march has come: points solved, the solution behind it, those ahead of it."""
 
     points: list[Point] = field(default_factory=list)
-    left: Solution | None = None
-    ahead: list[Solution] = field(default_factory=list)
+    behind: Fused | None = None
+    ahead: list[Fused] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -48,24 +49,28 @@ class Checkpoint:
                 "name another file, or delete this one to start anew."
             )
         solutions = [
-            unpack_solution(said, {name: arrays[f"{name}_{i}"] for name in _SOLUTION})
+            Fused(
+                arrays[f"groups_{i}"],
+                unpack_solution(said, {name: arrays[f"{name}_{i}"] for name in _SOLUTION}),
+            )
             for i, said in enumerate(text["solutions"])
         ]
-        left = solutions.pop(0) if text["has_left"] else None
-        return Progress(unpack_points(arrays), left, solutions)
+        behind = solutions.pop(0) if text["has_behind"] else None
+        return Progress(unpack_points(arrays), behind, solutions)
 
     def write(self, progress: Progress) -> None:
         """Replace the file by the present state, in one move."""
-        solutions = ([progress.left] if progress.left else []) + progress.ahead
+        solutions = ([progress.behind] if progress.behind else []) + progress.ahead
         said, arrays = [], pack_points(progress.points)
         for i, solution in enumerate(solutions):
-            text, held = pack_solution(solution)
+            text, held = pack_solution(solution.small)
             said.append(text)
+            arrays[f"groups_{i}"] = solution.groups
             arrays |= {f"{name}_{i}": array for name, array in held.items()}
         text = {
             "kind": "checkpoint",
             "digest": self.digest,
-            "has_left": progress.left is not None,
+            "has_behind": progress.behind is not None,
             "solutions": said,
         }
         write_npz(self.file, text, arrays)

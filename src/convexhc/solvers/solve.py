@@ -159,7 +159,7 @@ def choose_method(
     if name != "auto":
         chosen: Method[Any] = named("method", name, {**methods, "auto": None})
         return chosen
-    if problem.shape[0] > _ADMM_NODES:
+    if max(problem.shape) > _ADMM_NODES:
         return methods["primal_dual"]
     if bound is None:
         bound = consensus_bound(problem)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 Array = NDArray[np.float64]
 
@@ -37,3 +38,18 @@ class Metric:
 
 
 PLAIN = Metric()
+
+
+def averaging(labels: NDArray[np.int64]) -> csr_array:
+    """The matrix, sparse and one row a cluster, that takes rows of nodes to their means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> averaging(np.array([0, 0, 1])).toarray()
+    array([[0.5, 0.5, 0. ],
+           [0. , 0. , 1. ]])
+    """
+    share = 1.0 / np.bincount(labels)[labels]
+    shape = (int(labels.max()) + 1, labels.size)
+    return csr_array((share, (labels, np.arange(labels.size))), shape=shape)
