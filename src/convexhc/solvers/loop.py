@@ -56,14 +56,16 @@ def run(
     start: Solution | None = None,
     tol: float = 1e-4,
     gap_tol: float = 0.0,
+    min_iter: int = 0,
     max_iter: int = 20_000,
     on_check: OnCheck | None = None,
+    check_every: int = 10,
 ) -> Solution:
     """Iterate until the certificate of an exactly fused point is below the tolerance.
 
     Rows that the method calls fused are replaced by their mean before they are certified, so the
     clusters of the answer are part of what the certificate proves. The certificate costs about as
-    much as a few steps: it is taken at iteration 0, then at intervals that grow by a tenth.
+    much as a few steps: it is taken at iteration ``min_iter``, then at intervals that grow by a tenth.
 
     Parameters
     ----------
@@ -75,10 +77,12 @@ def run(
         Warm start of the same shape, not altered.
     tol, gap_tol : float
         Stop when the relative gap is at most ``tol`` or the gap at most ``gap_tol``.
-    max_iter : int
-        Iteration budget.
+    min_iter, max_iter : int
+        Iterations before the first certificate, and the budget.
     on_check : callable, optional
         Called as ``on_check(n_iter, certificate)``; a true answer stops the loop.
+    check_every : int
+        Fewest iterations between two certificates: less for methods of few, costly iterations.
 
     Returns
     -------
@@ -87,7 +91,7 @@ def run(
     """
     began = perf_counter()
     state = method.init(problem, start)
-    n_iter, next_check = 0, 0
+    n_iter, next_check = 0, min_iter
     while True:
         if n_iter >= next_check or n_iter >= max_iter:
             candidate = method.candidate(problem, state)
@@ -100,7 +104,7 @@ def run(
             if stopped or n_iter >= max_iter:
                 status = Status.STOPPED if stopped else Status.MAX_ITER
                 break
-            next_check = n_iter + max(10, n_iter // 10)
+            next_check = n_iter + max(check_every, n_iter // 10)
         method.step(problem, state)
         n_iter += 1
     return Solution(
