@@ -1,4 +1,7 @@
-"""Who appears with whom in Les Miserables: levels that last, and groups that are large enough."""
+"""Who appears with whom in Les Miserables: a plain cut, and groups that are large enough.
+
+Nobody knows the true groups. Other numbers of neighbours (5, 8, all) draw other borders.
+"""
 
 import networkx as nx
 

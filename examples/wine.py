@@ -1,4 +1,9 @@
-"""Chemical measurements of 178 wines: from points to a neighbourhood graph to cultivars."""
+"""Chemical measurements of 178 wines: from points to a neighbourhood graph to cultivars.
+
+The options were picked knowing the cultivars. What helps is `min_cluster_size`: without it the cut
+into three has an adjusted Rand index of 0.46 with five neighbours and 0 with all weights; with it,
+0.77 and 0.75. The same recipe on scikit-learn's iris data gives only 0.46.
+"""
 
 from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
