@@ -90,20 +90,20 @@ class Problem:
         return Certificate(objective, objective - bound, self.constraint.residual(C), floor)
 
 
-def fuse(C: Array, labels: Labels) -> Array:
-    """Replace the rows of every cluster by their mean.
+def fuse(C: Array, labels: Labels, mass: Array | None = None) -> Array:
+    """Replace the rows of every cluster by their mean, rows counting as often as their mass.
 
     The mean over clusters is itself a doubly stochastic map, so a feasible C stays feasible, and
     fused rows are equal to the last bit. O(N m).
     """
     if int(labels.max()) + 1 == labels.size:
         return C
-    return np.ascontiguousarray(cluster_means(C, labels)[labels])
+    return np.ascontiguousarray(cluster_means(C, labels, mass)[labels])
 
 
-def cluster_means(C: Array, labels: Labels) -> Array:
+def cluster_means(C: Array, labels: Labels, mass: Array | None = None) -> Array:
     """Mean row of every cluster. O(N m)."""
-    return np.asarray(averaging(labels) @ C)
+    return np.asarray(averaging(labels, mass) @ C)
 
 
 def graph_problem(

@@ -46,15 +46,10 @@ def consensus_bound(problem: Problem) -> float:
     if weights.n_edges == 0:
         return 0.0
     count, labels = weights.components()
-    T, metric = problem.fidelity.target, problem.fidelity.metric
-    if metric.mass is None:
-        right = T - cluster_means(T, labels)[labels]
-    else:
-        # Rows that stand for several nodes weigh as much, in the mean and in what has to flow.
-        heavy = T * metric.mass[:, None]
-        total = np.bincount(labels, metric.mass)
-        sums = cluster_means(heavy, labels) * np.bincount(labels)[:, None]
-        right = heavy - metric.mass[:, None] * (sums / total[:, None])[labels]
+    T, mass = problem.fidelity.target, problem.fidelity.metric.mass
+    right = T - cluster_means(T, labels, mass)[labels]
+    if mass is not None:
+        right *= mass[:, None]
     if count == 1 and problem.constraint.row_sums:
         right -= right.mean(axis=1, keepdims=True)
     n = weights.n

@@ -95,7 +95,7 @@ def run(
     while True:
         if n_iter >= next_check or n_iter >= max_iter:
             candidate = method.candidate(problem, state)
-            C = fuse(candidate.C, candidate.labels)
+            C = fuse(candidate.C, candidate.labels, problem.fidelity.metric.mass)
             certificate = problem.certify(C, candidate.Y)
             stopped = on_check is not None and bool(on_check(n_iter, certificate))
             if certificate.relative_gap <= tol or certificate.gap <= gap_tol:

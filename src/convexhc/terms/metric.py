@@ -40,8 +40,10 @@ class Metric:
 PLAIN = Metric()
 
 
-def averaging(labels: NDArray[np.int64]) -> csr_array:
-    """The matrix, sparse and one row a cluster, that takes rows of nodes to their means.
+def averaging(labels: NDArray[np.int64], mass: Array | None = None) -> csr_array:
+    """The matrix, sparse and one row a cluster, that takes rows to their means over clusters.
+
+    Rows count as often as their mass, once by default.
 
     Examples
     --------
@@ -50,6 +52,7 @@ def averaging(labels: NDArray[np.int64]) -> csr_array:
     array([[0.5, 0.5, 0. ],
            [0. , 0. , 1. ]])
     """
-    share = 1.0 / np.bincount(labels)[labels]
+    weight = np.ones(labels.size) if mass is None else mass
+    share = weight / np.bincount(labels, weight)[labels]
     shape = (int(labels.max()) + 1, labels.size)
     return csr_array((share, (labels, np.arange(labels.size))), shape=shape)
