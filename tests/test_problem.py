@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from convexhc.graph import Graph
-from convexhc.problem import Certificate, fuse, graph_problem
+from convexhc.problem import Certificate, cluster_means, fuse, graph_problem
 from convexhc.terms import constraint as constraint_module
 from laws import (
     METHODS,
@@ -148,3 +148,16 @@ def test_fusing_takes_means_and_keeps_both_sums(seed, groups):
     assert fused.min() >= 0.0
     np.testing.assert_allclose(fused.sum(axis=1), 1.0, atol=1e-14)
     np.testing.assert_allclose(fused.sum(axis=0), 1.0, atol=1e-14)
+
+
+@given(seed=seeds)
+def test_fusing_rows_of_different_mass_keeps_the_sums(seed):
+    """Else a contracted problem would certify a point outside its constraint."""
+    rng = np.random.default_rng(seed)
+    groups = first_occurrence(rng.integers(0, 6, 10))
+    D = cluster_means(random_doubly_stochastic(rng, 10), groups)
+    mass = np.bincount(groups).astype(float)
+    labels = first_occurrence(rng.integers(0, 3, mass.size))
+    fused = fuse(D, labels, mass)
+    np.testing.assert_allclose(mass @ fused, 1.0, atol=1e-12)
+    np.testing.assert_allclose(fused.sum(axis=1), 1.0, atol=1e-12)

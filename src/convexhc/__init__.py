@@ -16,7 +16,7 @@ from convexhc.tree import Tree
 from convexhc.version import __version__
 
 if TYPE_CHECKING:
-    from convexhc import plots, report, tl
+    from convexhc import plots, report, stability, tl
     from convexhc.estimators import ConvexHierarchicalClustering
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "solve",
     "solve_path",
     "solve_paths",
+    "stability",
     "tl",
 ]
 
@@ -49,6 +50,7 @@ _ON_USE = {
     "ConvexHierarchicalClustering": "convexhc.estimators",
     "plots": "convexhc.plots",
     "report": "convexhc.report",
+    "stability": "convexhc.stability",
     "tl": "convexhc.tl",
 }
 

@@ -45,6 +45,8 @@ def checked_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, .
     result = listed_names(names)
     if len(result) != n:
         raise ValueError(f"names must have one name per node: got {len(result)} for {n} nodes")
+    if _are_distinct(result):
+        return result
     seen: set[Hashable] = set()
     for name in result:
         try:
@@ -57,6 +59,14 @@ def checked_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, .
             raise ValueError(f"the node name {name!r} is used twice: make the names distinct")
         seen.add(name)
     return result
+
+
+def _are_distinct(names: tuple[Hashable, ...]) -> bool:
+    """Tell in one go, for large graphs; names that cannot be hashed are not."""
+    try:
+        return len(set(names)) == len(names)
+    except TypeError:
+        return False
 
 
 def check_symmetrize(symmetrize: object) -> None:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from convexhc.graph import Graph
 from convexhc.terms.constraint import Constraint, DoublyStochastic, Free
 from convexhc.terms.fidelity import Fidelity, Kernel, KernelMatrix, Proximity
 from convexhc.terms.laplacian import laplacian
+from convexhc.terms.metric import averaging
 from convexhc.terms.penalty import Differences, Fusion, Penalty, SquaredFusion
 
 Array = NDArray[np.float64]
@@ -85,26 +85,25 @@ class Problem:
         offset, pull = self.penalty.minorant(C, Y)
         objective = value + self.penalty.value(C)
         bound = offset + self.fidelity.lower_bound(C, value, gradient, pull, self.constraint)
-        floor = max(1e-12 * self.fidelity.scale, np.finfo(float).tiny)
+        # Without any similarity only the penalty is left to measure round-off by.
+        floor = max(1e-12 * (self.fidelity.scale or self.lam), np.finfo(float).tiny)
         return Certificate(objective, objective - bound, self.constraint.residual(C), floor)
 
 
-def fuse(C: Array, labels: Labels) -> Array:
-    """Replace the rows of every cluster by their mean.
+def fuse(C: Array, labels: Labels, mass: Array | None = None) -> Array:
+    """Replace the rows of every cluster by their mean, rows counting as often as their mass.
 
     The mean over clusters is itself a doubly stochastic map, so a feasible C stays feasible, and
     fused rows are equal to the last bit. O(N m).
     """
     if int(labels.max()) + 1 == labels.size:
         return C
-    return np.ascontiguousarray(cluster_means(C, labels)[labels])
+    return np.ascontiguousarray(cluster_means(C, labels, mass)[labels])
 
 
-def cluster_means(C: Array, labels: Labels) -> Array:
+def cluster_means(C: Array, labels: Labels, mass: Array | None = None) -> Array:
     """Mean row of every cluster. O(N m)."""
-    n, count = labels.size, int(labels.max()) + 1
-    groups = csr_array((np.ones(n), (labels, np.arange(n))), shape=(count, n))
-    return np.asarray(groups @ C) / np.bincount(labels)[:, None]
+    return np.asarray(averaging(labels, mass) @ C)
 
 
 def graph_problem(
@@ -118,7 +117,7 @@ def graph_problem(
     """The paper's problem (eq. 4) for a similarity and edge weights, by default its own."""
     fusion = Fusion(Differences(weights if weights is not None else kernel), lam, l1_ratio)
     K = KernelMatrix(kernel.matrix())
-    return Problem(Kernel(K, K.dense), fusion, constraint or DoublyStochastic())
+    return Problem(Kernel(K), fusion, constraint or DoublyStochastic())
 
 
 def points_problem(X: Array, weights: Graph, lam: float, *, l1_ratio: float = 0.0) -> Problem:
@@ -143,4 +142,4 @@ def smooth_problem(kernel: Graph, lam: float) -> Problem:
     """The squared penalty of appendix D on a similarity ``kernel``."""
     matrix = KernelMatrix(kernel.matrix())
     penalty = SquaredFusion(laplacian(kernel, kernel.weight), matrix.dense, lam)
-    return Problem(Kernel(matrix, matrix.dense), penalty, DoublyStochastic())
+    return Problem(Kernel(matrix), penalty, DoublyStochastic())

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from convexhc.graph import Graph
 from convexhc.problem import Problem, cluster_means, denoising_problem, graph_problem
 from convexhc.solvers.bounds import consensus_bound
-from convexhc.solvers.contraction import Contraction, contract, contracted_start
-from convexhc.solvers.loop import Solution, Status, run
+from convexhc.solvers.contraction import Contraction, contract
+from convexhc.solvers.fused import Fused, solve_fused
+from convexhc.solvers.loop import Solution, Status
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
 from laws import (
@@ -33,7 +34,7 @@ each_constraint = pytest.mark.parametrize("constraint", sorted(CONSTRAINTS))
 each_method = pytest.mark.parametrize("method", ["admm", "primal_dual", "dual_fista"])
 
 
-class Fused(NamedTuple):
+class Drawn(NamedTuple):
     """A problem, a partition of its nodes, and what contracting it gives."""
 
     rng: np.random.Generator
@@ -74,7 +75,7 @@ def fused_problems(draw, *, max_nodes=9):
         constraint=CONSTRAINTS[draw(constraints)],
     )
     labels = first_occurrence(rng.integers(0, draw(st.integers(1, n)), n))
-    return Fused(rng, full, labels, contract(full, labels))
+    return Drawn(rng, full, labels, contract(full, labels))
 
 
 @given(fused_problems())
@@ -234,19 +235,27 @@ def test_the_problems_above_have_clusters_to_contract():
 
 
 def assert_same_minimum_from(problem, method, labels, *, tol):
-    """Contracted to any clusters and certified in full, the objective is that of a cold solve."""
-    solver = choose_method(problem, method)
-    cold = run(problem, solver, tol=tol)
+    """From any guess of what is fused, the objective is that of a cold solve of all nodes."""
+    cold = solved(problem, method, tol=tol)
     C = cluster_means(cold.centroids, labels)[labels]
-    fused = Solution(C, cold.dual, labels, cold.certificate, Status.SOLVED, 0, cold.lam, "drawn")
-    start = contracted_start(problem, solver, fused, tol=tol, max_iter=2000)
-    assert start.status is Status.SOLVED
-    # While contracted, nothing comes apart.
-    assert all(len(np.unique(start.labels[labels == g])) == 1 for g in np.unique(labels))
-    warm = run(problem, solver, start=start, tol=tol)
-    assert warm.status is Status.SOLVED
+    drawn = Solution(C, cold.dual, labels, cold.certificate, Status.SOLVED, 0, cold.lam, "drawn")
+    start = Fused(np.arange(labels.size), drawn)
+    found = solve_fused(
+        problem,
+        labels,
+        lambda small: choose_method(small, method),
+        start=start,
+        tol=tol,
+        max_iter=20_000,
+    )
+    assert found.small.status is Status.SOLVED
     size = abs(cold.certificate.objective)
-    assert warm.certificate.objective == pytest.approx(cold.certificate.objective, abs=tol * size)
+    reached = found.small.certificate.objective
+    assert reached == pytest.approx(cold.certificate.objective, abs=tol * size)
+    # The contracted objective is that of the full problem at the expanded centroids.
+    expanded = found.small.centroids[found.groups]
+    assert problem.objective(expanded) == pytest.approx(reached, abs=1e-12 * size)
+    assert problem.constraint.residual(expanded) <= 1e-9
 
 
 @pytest.mark.parametrize("method", ["admm", "primal_dual"])

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from convexhc.metrics import effective_rank
 from convexhc.problem import Labels
-from convexhc.solvers.loop import Solution
+from convexhc.solvers.fused import Fused
 
 Array = NDArray[np.float64]
 
@@ -31,6 +31,7 @@ class Point(NamedTuple):
     status: str
     effective_rank: float
     distinct: Array | None
+    seconds: float = 0.0
 
     @property
     def n_clusters(self) -> int:
@@ -38,20 +39,22 @@ class Point(NamedTuple):
         return int(self.labels.max()) + 1
 
 
-def point_of(solution: Solution, K: csr_array, *, keep: bool) -> Point:
+def point_of(found: Fused, K: csr_array, *, keep: bool) -> Point:
     """Summarise a solution; the effective rank costs O(c^2 N + c^3) for c clusters."""
-    first = np.unique(solution.labels, return_index=True)[1]
-    distinct = solution.centroids[first]
+    small, labels = found.small, found.labels
+    first = np.unique(labels, return_index=True)[1]
+    distinct = small.centroids[found.groups[first]]
     # n_g equal rows of pi'K pi weigh like one row times sqrt(n_g).
-    weighted = distinct * np.sqrt(np.bincount(solution.labels))[:, None]
+    weighted = distinct * np.sqrt(np.bincount(labels))[:, None]
     return Point(
-        solution.lam,
-        solution.labels,
-        solution.objective,
-        solution.relative_gap,
-        solution.certificate.residual,
-        solution.n_iter,
-        solution.status.name,
+        small.lam,
+        labels,
+        small.objective,
+        small.relative_gap,
+        small.certificate.residual,
+        small.n_iter,
+        small.status.name,
         effective_rank(weighted, K) if K.nnz else float("nan"),
         distinct if keep else None,
+        small.seconds,
     )

@@ -1,15 +1,14 @@
-"""Exact contraction: solve for one centroid a cluster, then certify on the full problem.
+"""Exact contraction: one centroid a cluster, and the way back to all nodes.
 
 With rows fused, C = S D with S the indicator of the clusters, the problem keeps its form with
 masses on the rows and summed weights on the edges between clusters, and every cost falls from
-N^2 and N E to c N and c' N. Fusions may come apart again, so what is found here is only a start:
-the full problem certifies it, or goes on from it.
+N^2 and N E to c N and c' N. Fusions may come apart again, so what is found here counts only when a
+flow inside every cluster proves it on the full problem.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,9 @@ from scipy.sparse import csr_array
 
 from convexhc.graph import Graph
 from convexhc.problem import Labels, Problem, cluster_means
-from convexhc.solvers.loop import Method, Solution, run
+from convexhc.solvers.solution import Solution
 from convexhc.solvers.start import fusion_of
-from convexhc.terms.metric import Metric
+from convexhc.terms.metric import PLAIN, Metric
 from convexhc.terms.penalty import Differences
 
 Array = NDArray[np.float64]
@@ -71,11 +70,12 @@ def contract(problem: Problem, labels: Labels) -> Contraction:
     """Fuse the clusters of ``labels`` for good."""
     penalty = fusion_of(problem)
     graph = penalty.differences.graph
-    metric = Metric(np.bincount(labels).astype(np.float64))
+    count = int(labels.max()) + 1
+    # Without masses every row is a node, and the full problem stands as it is.
+    metric = Metric(np.bincount(labels).astype(np.float64)) if count < labels.size else PLAIN
     tail, head = labels[graph.tail], labels[graph.head]
     crossing = np.flatnonzero(tail != head)
     low, high = np.minimum(tail, head)[crossing], np.maximum(tail, head)[crossing]
-    count = metric.mass.size if metric.mass is not None else graph.n
     pairs, index = np.unique(low * count + high, return_inverse=True)
     weight = np.bincount(index, graph.weight[crossing], minlength=pairs.size)
     small = Graph.from_edges(count, pairs // count, pairs % count, weight)
@@ -84,24 +84,8 @@ def contract(problem: Problem, labels: Labels) -> Contraction:
     share = np.zeros(graph.n_edges)
     share[crossing] = graph.weight[crossing] / weight[index]
     contracted = Problem(
-        problem.fidelity.contract(cluster_means(problem.fidelity.target, labels), metric),
+        problem.fidelity.contract(labels, metric),
         replace(penalty, differences=Differences(small, metric)),
         replace(problem.constraint, metric=metric),  # type: ignore[type-var]
     )
     return Contraction(contracted, labels, csr_array((sign, (index, crossing)), shape), share)
-
-
-def contracted_start(
-    problem: Problem, method: Method[Any], start: Solution, *, tol: float, max_iter: int
-) -> Solution:
-    """A warm start for ``problem``, found on the clusters of ``start`` alone."""
-    contraction = contract(problem, start.labels)
-    small = run(
-        contraction.problem,
-        method,
-        start=contraction.restrict(start),
-        # Tighter, since the duals inside the clusters add a gap of their own.
-        tol=0.3 * tol,
-        max_iter=max_iter,
-    )
-    return contraction.expand(small, start.dual)

@@ -13,9 +13,10 @@ from scipy.sparse.linalg import eigsh
 
 from convexhc.kernels.products import times_sparse
 from convexhc.terms.constraint import Constraint
-from convexhc.terms.metric import PLAIN, Metric
+from convexhc.terms.metric import PLAIN, Metric, averaging
 
 Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
 
 # Below this many nodes all eigenvalues are cheap; above this density a dense product is faster.
 _DENSE_NODES, _DENSE_SHARE = 400, 0.05
@@ -56,8 +57,11 @@ class Fidelity(Protocol):
     ) -> float:
         """A lower bound of min f(Q) + <pull, Q> over the constraint, tight at a minimiser C."""
 
-    def contract(self, means: Array, metric: Metric) -> Fidelity:
-        """The same term for fused centroids: ``means`` holds the mean target of every cluster."""
+    def contract(self, labels: Labels, metric: Metric) -> Fidelity:
+        """The same term for centroids that are fused inside the clusters of ``labels``."""
+
+    def target_columns(self, columns: slice) -> Array:
+        """Some columns of the target, without making the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +119,8 @@ class Kernel:
     ----------
     matrix : KernelMatrix
         K, N x N.
-    target : ndarray
-        T: K itself, or the mean of its rows over every cluster of a contracted problem.
+    means : ndarray or None
+        T of a contracted problem: the mean of the rows of K over every cluster.
     metric : Metric
         Inner product of the centroids.
 
@@ -125,19 +129,24 @@ class Kernel:
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
     >>> K = KernelMatrix(csr_array(np.eye(3)))
-    >>> value, gradient = Kernel(K, K.dense).evaluate(np.eye(3))
+    >>> value, gradient = Kernel(K).evaluate(np.eye(3))
     >>> value, float(abs(gradient).max())
     (-1.5, 0.0)
     """
 
     matrix: KernelMatrix
-    target: Array
+    means: Array | None = None
     metric: Metric = PLAIN
+
+    @property
+    def target(self) -> Array:
+        """T in full."""
+        return self.matrix.dense if self.means is None else self.means
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of centroids, and of nodes they are written in."""
-        return self.target.shape[0], self.target.shape[1]
+        return self.matrix.n if self.means is None else self.means.shape[0], self.matrix.n
 
     @property
     def lipschitz(self) -> float:
@@ -168,9 +177,19 @@ class Kernel:
         tangent = value - self.metric.inner(gradient, C)
         return tangent + constraint.minimum(gradient + pull, C)
 
-    def contract(self, means: Array, metric: Metric) -> Kernel:
-        """The same term for fused centroids: ``means`` holds the mean target of every cluster."""
-        return Kernel(self.matrix, means, metric)
+    def contract(self, labels: Labels, metric: Metric) -> Kernel:
+        """The same term for centroids that are fused inside the clusters of ``labels``."""
+        means = averaging(labels) @ (self.matrix.sparse if self.means is None else self.means)
+        return Kernel(
+            self.matrix, means if isinstance(means, np.ndarray) else means.toarray(), metric
+        )
+
+    def target_columns(self, columns: slice) -> Array:
+        """Some columns of the target, without making the others."""
+        if self.means is not None:
+            return self.means[:, columns]
+        # Symmetric, and rows are what a csr_array is quick to cut.
+        return np.ascontiguousarray(self.matrix.sparse[columns].toarray().T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +239,10 @@ class Proximity:
         best = constraint.project(self.target - pull).C
         return self.evaluate(best)[0] + self.metric.inner(pull, best)
 
-    def contract(self, means: Array, metric: Metric) -> Proximity:
+    def contract(self, labels: Labels, metric: Metric) -> Proximity:
         """The same term for fused centroids, up to the variance inside the clusters."""
-        return Proximity(means, metric)
+        return Proximity(averaging(labels) @ self.target, metric)
+
+    def target_columns(self, columns: slice) -> Array:
+        """Some columns of the target."""
+        return self.target[:, columns]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 Array = NDArray[np.float64]
 
@@ -37,3 +38,21 @@ class Metric:
 
 
 PLAIN = Metric()
+
+
+def averaging(labels: NDArray[np.int64], mass: Array | None = None) -> csr_array:
+    """The matrix, sparse and one row a cluster, that takes rows to their means over clusters.
+
+    Rows count as often as their mass, once by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> averaging(np.array([0, 0, 1])).toarray()
+    array([[0.5, 0.5, 0. ],
+           [0. , 0. , 1. ]])
+    """
+    weight = np.ones(labels.size) if mass is None else mass
+    share = weight / np.bincount(labels, weight)[labels]
+    shape = (int(labels.max()) + 1, labels.size)
+    return csr_array((share, (labels, np.arange(labels.size))), shape=shape)

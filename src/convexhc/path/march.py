@@ -1,0 +1,185 @@
+"""The march along lam: what to solve next, from which solution, and when to stop.
+
+Upwards from single nodes, or downwards from the consensus when only the coarse scales are wanted.
+Either way one solution stands behind and others, already solved, lie ahead; an interval between two
+in which more than one fusion happens is halved (in log lam) until it is short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from convexhc.graph import Graph
+from convexhc.kernels.components import bounded_groups
+from convexhc.path.point import Point, point_of
+from convexhc.path.storage import Checkpoint, Progress
+from convexhc.problem import Labels, Problem
+from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.contraction import contract
+from convexhc.solvers.fused import Fused, solve_fused
+from convexhc.solvers.solve import choose_method
+from convexhc.solvers.start import fusion_of
+
+# First lam upwards as a share of the bound and how often it is lowered tenfold; longest stride with
+# and without fusions; how far past the bound to go.
+_FIRST, _DESCENTS, _STRIDE, _LEAP, _BEYOND = 1e-3, 4, 1.5, 3.0, 10.0
+# Downwards on a large graph, groups have at most so many nodes: flows inside them are then cheap,
+# and the solver fuses them by itself.
+_LARGE, _PIECE = 1500, 32
+
+
+@dataclass
+class March:
+    """A solution behind, solutions ahead, and what has been solved so far.
+
+    Parameters
+    ----------
+    kernel : Graph
+        The similarity.
+    problem : Problem
+        At any lam.
+    options : dict
+        As `solve_path` records them.
+    keep : callable
+        Whether the centroids of a lam are kept.
+    saved : Checkpoint or None
+        Where the progress is written after every lam.
+    on_check : callable or None
+        Told of every point; a true answer stops.
+    """
+
+    kernel: Graph
+    problem: Problem
+    options: dict[str, Any]
+    keep: Callable[[float], bool]
+    saved: Checkpoint | None
+    on_check: Callable[[Point], object] | None
+    progress: Progress = field(default_factory=Progress)
+
+    def __post_init__(self) -> None:
+        self.weights = fusion_of(self.problem).differences.graph
+        self.fewest = self.weights.components()[0]
+        self.most: int | None = self.options["max_clusters"]
+        self.down = self.most is not None
+        self.first_groups = self._first_groups()
+        pieces = self.down and self.kernel.n > _LARGE
+        small = contract(self.problem, self.first_groups).problem if pieces else self.problem
+        self.bound = consensus_bound(small)
+
+    def go(self) -> tuple[list[Point], bool]:
+        """Solve what has not been solved yet; tell whether the end was reached."""
+        if self.saved is not None:
+            self.progress = self.saved.load() or self.progress
+        given = self.options["lambdas"] is not None
+        stopped = any(self._stopped(lam) for lam in (self._given() if given else self._found()))
+        behind = self.progress.behind
+        reached = given or (behind is not None and self._at_end(behind))
+        return self.progress.points, reached and not stopped
+
+    def _first_groups(self) -> Labels:
+        """Single nodes upwards; downwards everything that hangs together, in pieces if large."""
+        n, graph = self.kernel.n, self.weights
+        if not self.down:
+            return np.arange(n)
+        if n <= _LARGE:
+            return graph.components()[1]
+        order = np.argsort(-graph.weight, kind="stable")
+        return bounded_groups(n, graph.tail[order], graph.head[order], _PIECE)
+
+    def _at_end(self, here: Fused) -> bool:
+        """Whether everything that can be fused is; or, downwards, whether enough has parted."""
+        if self.most is not None:
+            return here.n_clusters > self.most or here.n_clusters == self.kernel.n
+        return here.n_clusters <= self.fewest
+
+    def _given(self) -> Iterable[float]:
+        """The lam asked for, upwards or downwards."""
+        grid = self.options["lambdas"]
+        for lam in (grid[::-1] if self.down else grid)[len(self.progress.points) :]:
+            if self.progress.ahead:
+                self._advance()
+            yield lam
+
+    def _found(self) -> Iterable[float]:
+        """The lam that the fusions ask for; each is solved by the time the next is drawn."""
+        progress = self.progress
+        if progress.behind is None:
+            yield from self._beginning()
+            self._advance()
+        while progress.behind is not None and not self._at_end(progress.behind):
+            behind = progress.behind
+            if not progress.ahead:
+                if not self.bound * 1e-9 < behind.lam <= _BEYOND * self.bound:
+                    return
+                yield behind.lam * self._stride(behind)
+            ahead = progress.ahead[-1]
+            if self._resolved(behind, ahead):
+                self._advance()
+            else:
+                yield float(np.sqrt(behind.lam * ahead.lam))
+
+    def _beginning(self) -> Iterable[float]:
+        """Away from the march until nothing is fused, or everything; what is met lies ahead."""
+        ahead = self.progress.ahead
+        if self.down:
+            while not ahead or (ahead[-1].n_clusters > self.fewest and len(ahead) < _DESCENTS):
+                yield self.bound * 2.0 ** len(ahead)
+        else:
+            # Nodes that are twins fuse at any lam, so not for ever.
+            while not ahead or (ahead[-1].n_clusters < self.kernel.n and len(ahead) < _DESCENTS):
+                yield _FIRST * self.bound * 0.1 ** len(ahead)
+
+    def _stride(self, behind: Fused) -> float:
+        """Ratio to the next lam: long while nothing is fused, since nothing can be missed there."""
+        if self.down:
+            return 1.0 / _STRIDE
+        return _LEAP if behind.n_clusters == self.kernel.n else _STRIDE
+
+    def _resolved(self, one: Fused, other: Fused) -> bool:
+        ratio = max(one.lam, other.lam) / min(one.lam, other.lam)
+        close = ratio <= 1.0 + self.options["resolution"]
+        return close or events(one.labels, other.labels) <= 1
+
+    def _advance(self) -> None:
+        self.progress.behind = self.progress.ahead.pop()
+
+    def _stopped(self, lam: float) -> bool:
+        """Solve one lam from the solution behind, keep it, save it, hand it over."""
+        progress, start = self.progress, self.progress.behind
+        found = solve_fused(
+            self.problem.at(lam),
+            self._guess(start),
+            lambda small: choose_method(small, self.options["method"], bound=self.bound),
+            start=start,
+            tol=self.options["tol"],
+            max_iter=self.options["max_iter"],
+        )
+        point = point_of(found, self.kernel.matrix(), keep=self.keep(lam))
+        progress.points.append(point)
+        progress.ahead.append(found)
+        if self.saved is not None:
+            self.saved.write(progress)
+        return self.on_check is not None and bool(self.on_check(point))
+
+    def _guess(self, start: Fused | None) -> Labels:
+        """What may be fused at the next lam: the clusters behind, or their pieces if large."""
+        if start is None:
+            return self.first_groups
+        return start.groups if self.down and self.kernel.n > _LARGE else start.labels
+
+
+def events(left: Labels, right: Labels) -> int:
+    """Joins of two clusters that lead from one partition to the other, and partings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> events(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    2
+    """
+    both = np.unique(np.stack([left, right]), axis=1).shape[1]
+    return int(2 * both - np.unique(left).size - np.unique(right).size)

@@ -1,0 +1,191 @@
+"""Whether fused clusters may stay fused: a flow inside each of them, within the dual balls.
+
+Inside a cluster the centroids are equal, so any dual in the balls of its edges is allowed there.
+The contracted solution is a solution of the full problem as soon as that dual makes the rows of the
+gradient equal inside every cluster (up to a constant a row, where rows have a fixed sum): the
+potentials that prove the gap of the contracted problem then prove the same gap of the full one. So
+what has to be found is a flow, one for every column, that carries the excess of every row over the
+mean of its cluster along the edges of the cluster.
+
+The flow of least energy under given conductances is one Laplacian system. Where an edge is asked
+for more than its ball holds, its conductance falls and that of idle edges rises, and the flow finds
+other ways; where there are none left, the edges asked for too much are a cut of the cluster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.sparse.linalg import splu
+
+from convexhc.kernels import flows as flow_kernels
+from convexhc.kernels.components import components
+from convexhc.problem import Labels, Problem
+from convexhc.solvers.contraction import Contraction
+from convexhc.solvers.start import fusion_of
+from convexhc.terms.metric import averaging
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# Conductances are changed so often at the most, by these powers of the load; a load that does not
+# fall by this share in two rounds will not fall below one.
+_POWERS = (1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+_STALLED = 0.98
+# Columns of a flow that are held in memory together, and how far round-off may leave a ball.
+_COLUMNS, _ROUND_OFF = 256, 1e-9
+
+
+def parted(problem: Problem, contraction: Contraction, dual: Array) -> Labels:
+    """Clusters of a contraction that a flow holds together; those without one, in pieces.
+
+    Parameters
+    ----------
+    problem : Problem
+        The full problem.
+    contraction : Contraction
+        Its contraction.
+    dual : (E_c, m) ndarray
+        Dual of the contracted solution.
+
+    Returns
+    -------
+    (N,) ndarray of int
+        The labels of the contraction if every cluster may stay fused, which proves that the
+        certificate of the contracted solution holds for the full problem; finer ones otherwise.
+        A sparse factorisation and m solves a round, O(N) memory a column, a few columns at a time.
+    """
+    labels = contraction.labels
+    graph = fusion_of(problem).differences.graph
+    inside = np.flatnonzero(labels[graph.tail] == labels[graph.head])
+    if inside.size == 0:
+        return labels
+    demand = _Demand.of(problem, contraction, dual)
+    waiting = np.ones(int(labels.max()) + 1, np.bool_)
+    cut = np.zeros(graph.n_edges, np.bool_)
+    conductance = np.square(graph.weight)
+    worst: list[Array] = []
+    for power in _POWERS:
+        at = inside[waiting[labels[graph.tail[inside]]]]
+        load = _load(problem, demand, at, conductance[at], np.flatnonzero(waiting[labels]))
+        heaviest = np.zeros(waiting.size)
+        np.maximum.at(heaviest, labels[graph.tail[at]], load)
+        waiting = heaviest > 1.0 + _ROUND_OFF
+        if not waiting.any():
+            break
+        worst.append(heaviest)
+        if len(worst) > 2:
+            hopeless = waiting & (heaviest > _STALLED * worst[-3])
+            cut[at[_cuts(labels, graph.tail[at], graph.head[at], load, hopeless)]] = True
+            waiting &= ~hopeless
+        conductance[at] /= np.maximum(load, 0.05) ** power
+    else:
+        cut[at[_cuts(labels, graph.tail[at], graph.head[at], load, waiting)]] = True
+    if not cut.any():
+        return labels
+    whole = np.zeros(graph.n_edges, np.bool_)
+    whole[inside] = True
+    return components(graph.n, graph.tail, graph.head, whole & ~cut)
+
+
+@dataclass(frozen=True, eq=False)
+class _Demand:
+    """What the flow must bring to every row: (I - J)(T - B), B the pull of the edges between.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose target T is.
+    dual : (E_c, m) ndarray
+        Dual between the clusters.
+    between : (N, E_c) csr_array
+        Takes it to the nodes: B = between @ dual.
+    mean : (c, N) csr_array
+        Means of clusters.
+    shift : (N,) ndarray
+        Mean of every row of T - B, which a fixed row sum makes free.
+    """
+
+    problem: Problem
+    dual: Array
+    between: csr_array
+    mean: csr_array
+    labels: Labels
+    shift: Array
+
+    @classmethod
+    def of(cls, problem: Problem, contraction: Contraction, dual: Array) -> _Demand:
+        graph = fusion_of(problem).differences.graph
+        edges = np.arange(graph.n_edges)
+        ends = np.concatenate([graph.tail, graph.head])
+        sign = np.concatenate([contraction.share, -contraction.share])
+        spread = csr_array((sign, (ends, np.tile(edges, 2))), shape=(graph.n, graph.n_edges))
+        between = csr_array(spread @ contraction.sums.T)
+        demand = cls(
+            problem,
+            dual,
+            between,
+            averaging(contraction.labels),
+            contraction.labels,
+            np.zeros(graph.n),
+        )
+        if problem.constraint.row_sums:
+            m = problem.shape[1]
+            demand.shift[:] = sum(demand.columns(block).sum(axis=1) for block in _blocks(m)) / m
+        return demand
+
+    def columns(self, block: slice) -> Array:
+        """Some columns of the demand, one row a node."""
+        T = self.problem.fidelity.target_columns(block) - self.between @ self.dual[:, block]
+        T = T - (self.mean @ T)[self.labels]
+        return np.asarray(T - self.shift[:, None])
+
+
+def _load(
+    problem: Problem, demand: _Demand, at: NDArray[np.int64], conductance: Array, nodes: Labels
+) -> Array:
+    """How full the balls of the edges ``at`` are under the flow of least energy; full is one."""
+    edges, n = fusion_of(problem).edges, nodes.size
+    place = np.full(problem.shape[0], -1)
+    place[nodes] = np.arange(n)
+    tail, head = place[edges.tail[at]], place[edges.head[at]]
+    rows, columns = np.concatenate([tail, head]), np.concatenate([head, tail])
+    off = csr_array((np.tile(conductance, 2), (rows, columns)), shape=(n, n))
+    # One grounded node a cluster makes the system definite and the flow what it was.
+    degree: Array = np.asarray(off.sum(axis=1))
+    _, first = np.unique(demand.labels[nodes], return_index=True)
+    degree[first] += np.maximum(degree[first], 1e-300)
+    diagonal = csr_array((degree, (np.arange(n), np.arange(n))), shape=(n, n))
+    solve = splu((diagonal - off).tocsc(), permc_spec="MMD_AT_PLUS_A").solve
+    soft, block = edges.soft[at], edges.block[at]
+    excess, most = np.zeros(at.size), np.zeros(at.size)
+    for columns_ in _blocks(problem.shape[1]):
+        X = np.ascontiguousarray(solve(demand.columns(columns_)[nodes]))
+        flow_kernels.measure(X, tail, head, conductance, soft, excess, most)
+    # Without the Euclidean part of the ball, only the largest entry counts.
+    rounder = np.divide(np.sqrt(excess), block, out=np.zeros_like(block), where=block > 0.0)
+    radius = soft + block
+    return np.maximum(rounder, np.divide(most, radius, out=np.zeros_like(most), where=radius > 0.0))
+
+
+def _blocks(m: int) -> list[slice]:
+    return [slice(k, min(k + _COLUMNS, m)) for k in range(0, m, _COLUMNS)]
+
+
+def _cuts(labels: Labels, tail: Labels, head: Labels, load: Array, clusters: Flags) -> Flags:
+    """Edges to cut so that every one of ``clusters`` falls apart, the most loaded ones.
+
+    Those asked for more than they hold, and, where these leave the cluster in one piece, all with a
+    load no less than that of the bottleneck: the largest on the spanning tree of least load.
+    """
+    n = labels.size
+    inverse = csr_array((load + 1e-6, (tail, head)), shape=(n, n))
+    tree = minimum_spanning_tree(inverse).tocoo()
+    bottleneck = np.zeros(clusters.size)
+    np.maximum.at(bottleneck, labels[tree.coords[0]], tree.data - 1e-6)
+    threshold = np.minimum(bottleneck, 1.0 + _ROUND_OFF)[labels[tail]]
+    return np.asarray(clusters[labels[tail]] & (load >= threshold * (1.0 - _ROUND_OFF)))
