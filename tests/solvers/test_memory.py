@@ -72,8 +72,10 @@ def test_what_does_not_fit_is_refused_with_both_figures(call, method, kernel, mo
         function(*arguments, method=method)
     text = str(refused.value)
     assert re.search(rf"{method} on 100 nodes .* 3\.2 GB, 1\.5 GB are free", text)
-    assert "weights=10" in text
+    assert re.search(r"weights=10, .* at most \d+\.\d GB", text)
     assert "primal_dual" in text
+    assert ("use method='primal_dual' (" in text) == (method != "primal_dual")
+    assert re.search(r"smooth_path \(\d+\.\d GB\)", text)
 
 
 @pytest.mark.parametrize("call", ["solve", "solve_path"])
@@ -93,6 +95,8 @@ def test_a_system_that_does_not_tell_refuses_nothing(monkeypatch):
         raise ValueError(name)
 
     monkeypatch.setattr(memory.os, "sysconf", silent)
+    for file in ("_MEMINFO", "_OWN_GROUP"):
+        monkeypatch.setattr(memory, file, "no such file")
     assert memory.available() is None
     assert convexhc.solve(np.eye(3) + 0.5, 1.0).status is convexhc.Status.SOLVED
 
@@ -100,3 +104,57 @@ def test_a_system_that_does_not_tell_refuses_nothing(monkeypatch):
 def test_free_memory_is_a_number_of_bytes_where_the_system_tells():
     free = memory.available()
     assert free is None or free > 1_000_000
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_the_estimate_of_a_path_is_what_it_holds(keep):
+    kernel = similarity.two_hop(datasets.fractal_graph(0, n_meta=1).adjacency, gamma=0.05)
+    options = {"method": "primal_dual", "keep": "all" if keep else "labels", "tol": 1e-3}
+    convexhc.solve_path(kernel, [0.3], **options)
+    tracemalloc.start()
+    try:
+        path = convexhc.solve_path(kernel, **options)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    count = len(path.points)
+    needed = memory.path_estimate(prepared(kernel), "primal_dual", keep=keep, solved=count)
+    assert peak / 1.5 <= needed <= 1.5 * peak
+    assert memory.estimate(prepared(kernel), "primal_dual") < needed
+
+
+def test_free_memory_counts_what_the_system_would_give_up(tmp_path, monkeypatch):
+    (tmp_path / "meminfo").write_text("MemFree: 1 kB\nMemAvailable:    2000 kB\n")
+    monkeypatch.setattr(memory, "_MEMINFO", str(tmp_path / "meminfo"))
+    monkeypatch.setattr(memory, "_OWN_GROUP", "no such file")
+    assert memory.available() == 2_048_000
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_narrowest_limit_around_the_process_counts(version, tmp_path, monkeypatch):
+    (tmp_path / "meminfo").write_text("MemAvailable: 900000 kB\n")
+    kind = "memory" if version == 1 else ""
+    said = {1: "4:memory:/job/step\n3:cpu:/else", 2: "0::/job/step"}[version]
+    (tmp_path / "own").write_text(said)
+    names = {
+        1: ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        2: ("memory.max", "memory.current"),
+    }
+    most, now = names[version]
+    step = tmp_path / "groups" / kind / "job" / "step"
+    step.mkdir(parents=True)
+    for folder, limit, used in (
+        (step, "max", 400),
+        (step.parent, 5000, 3000),
+        (step.parents[1], 9000, 4000),
+    ):
+        (folder / most).write_text(f"{limit}\n")
+        (folder / now).write_text(f"{used}\n")
+    (step.parent / "memory.stat").write_text("anon 2500\ninactive_file 500\n")
+    for name, file in (("_MEMINFO", "meminfo"), ("_OWN_GROUP", "own"), ("_GROUPS", "groups")):
+        monkeypatch.setattr(memory, name, str(tmp_path / file))
+    assert memory.available() == 2500
+    (step.parent / now).write_text("8000")
+    assert memory.available() == 0
+    (step.parent / most).unlink()
+    assert memory.available() == 5000

@@ -15,7 +15,7 @@ from convexhc.commands.speech import Refusal, Say, clock
 from convexhc.graph import Graph
 from convexhc.report import write_report
 from convexhc.solvers.loop import run
-from convexhc.solvers.memory import available, estimate
+from convexhc.solvers.memory import available, path_estimate
 from convexhc.solvers.solve import choose_method, prepare
 
 
@@ -67,7 +67,7 @@ def info(options: Namespace, say: Say) -> int:
     say(f"{count} connected component(s), {_isolated(kernel)} isolated node(s)")
     if weights.size:
         say(f"similarities from {weights.min():.4g} to {weights.max():.4g}")
-    needed, free = estimate(problem, method.name), available()
+    needed, free = path_estimate(problem, method.name, keep=False), available()
     of = f" of {free / 1e9:.1f} GB free" if free else ""
     say(f"memory: about {needed / 1e9:.2g} GB{of} with method {method.name}")
     if free is not None and needed > free:

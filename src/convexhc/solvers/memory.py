@@ -3,37 +3,138 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path as File
 
 from convexhc.problem import Problem
 from convexhc.terms.penalty import Fusion
 
 # Float64 arrays alive at the peak of a solve, (n x m) and (E x m) each, counted from the code.
 _ARRAYS = {"admm": (14, 3), "primal_dual": (10, 2), "dual_fista": (16, 6)}
+_LEAST = "primal_dual"
+_MEMINFO, _OWN_GROUP, _GROUPS = "/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"
 
 
 def estimate(problem: Problem, method: str) -> int:
     """Bytes a solve will hold at its peak, to within a factor of about one and a half."""
+    return _solve_bytes(method, *problem.shape, _edges(problem))
+
+
+def path_estimate(problem: Problem, method: str, *, keep: bool, solved: int = 40) -> int:
+    """Bytes a path will hold at its peak: one solve, the solutions it starts from, what it keeps.
+
+    Where fusions come one by one, the march halves its steps and holds some six solutions ahead, an
+    (n x m) and an (E x m) array each; fewer where they come at once. Kept centroids are one row a
+    cluster, half of the nodes on average, for every lam ``solved``.
+    """
     n, m = problem.shape
-    edges = problem.penalty.n_edges if isinstance(problem.penalty, Fusion) else 0
-    nodes, rows = _ARRAYS[method]
-    return 8 * m * (nodes * n + rows * edges)
+    ahead = 6 * 8 * m * (n + _edges(problem))
+    return estimate(problem, method) + ahead + (8 * solved * n * m // 2 if keep else 0)
+
+
+def smooth_dense(n: int) -> int:
+    """Bytes that all modes of a Laplacian of n nodes take, while they are computed."""
+    return 8 * 4 * n * n
+
+
+def smooth_sparse(n: int, edges: int, dimensions: int) -> int:
+    """Bytes that the first modes of a sparse Laplacian take, while they are computed."""
+    block = dimensions + dimensions // 4 + 8
+    # Graph and Laplacian hold an edge in about ten numbers; a filter holds four blocks at once.
+    return 8 * (10 * (n + edges) + n * (4 * block + dimensions))
 
 
 def available() -> int | None:
-    """Bytes of memory free for use, or None where the system does not tell."""
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
+    """Bytes of memory free for use, or None where the system does not tell.
+
+    What the system could hand out, files it caches included; less where the process runs under a
+    limit of its own, as in a container or a job of a cluster.
+    """
+    told = [*_system(), *_limits()]
+    return min(told) if told else None
+
+
+def require_memory(what: str, needed: int, cheaper: str) -> None:
+    """Refuse, with both figures and what to do instead, what cannot fit."""
+    free = available()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{what} needs about {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free: {cheaper}."
+        )
 
 
 def check_memory(problem: Problem, method: str) -> None:
     """Refuse, with the figure and what to do, a solve that cannot fit."""
-    needed, free = estimate(problem, method), available()
-    if free is not None and needed > free:
-        n, m = problem.shape
-        raise MemoryError(
-            f"{method} on {n} nodes and {m} columns needs about {needed / 1e9:.1f} GB, "
-            f"{free / 1e9:.1f} GB are free: keep fewer edges (weights=10 keeps the ten strongest "
-            "neighbours of every node), or use method='primal_dual', which holds least."
+    n, m = problem.shape
+    edges = _edges(problem)
+    few = _solve_bytes(_LEAST, n, m, min(edges, 10 * n))
+    ways = [
+        f"keep fewer edges (weights=10, the ten strongest neighbours of every node: at most "
+        f"{few / 1e9:.1f} GB with {_LEAST})"
+    ]
+    if method != _LEAST:
+        least = _solve_bytes(_LEAST, n, m, edges)
+        ways.insert(0, f"use method={_LEAST!r} ({least / 1e9:.1f} GB)")
+    if n == m:
+        smooth = smooth_sparse(n, edges, 32)
+        ways.append(f"take the smooth model, smooth_path ({smooth / 1e9:.1f} GB)")
+    what = f"{method} on {n} nodes and {m} columns"
+    require_memory(what, estimate(problem, method), ", or ".join(ways))
+
+
+def _edges(problem: Problem) -> int:
+    return problem.penalty.n_edges if isinstance(problem.penalty, Fusion) else 0
+
+
+def _solve_bytes(method: str, n: int, m: int, edges: int) -> int:
+    nodes, rows = _ARRAYS[method]
+    return 8 * m * (nodes * n + rows * edges)
+
+
+def _system() -> Iterator[int]:
+    """Free memory of the machine: with what it would give up for us on Linux, else free pages."""
+    for line in _lines(_MEMINFO):
+        if line.startswith("MemAvailable:"):
+            yield 1024 * int(line.split()[1])
+            return
+    try:
+        yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return
+
+
+def _limits() -> Iterator[int]:
+    """What the control groups of the process, and those around them, leave to it (Linux)."""
+    for line in _lines(_OWN_GROUP):
+        _, kind, place = line.split(":", 2)
+        if kind not in ("", "memory"):
+            continue
+        root = File(_GROUPS, kind)
+        most, now = (
+            ("memory.limit_in_bytes", "memory.usage_in_bytes")
+            if kind
+            else ("memory.max", "memory.current")
         )
+        group = root / place.strip("/")
+        for folder in (group, *group.parents):
+            limit, used = _lines(folder / most), _lines(folder / now)
+            if limit and used and limit[0].isdigit():
+                yield max(0, int(limit[0]) - int(used[0]) + _cached(folder))
+            if folder == root:
+                break
+
+
+def _cached(folder: File) -> int:
+    """Bytes of files that the group would give up."""
+    for line in _lines(folder / "memory.stat"):
+        name, value = line.split()
+        if name in ("inactive_file", "total_inactive_file"):
+            return int(value)
+    return 0
+
+
+def _lines(file: str | File) -> list[str]:
+    try:
+        return File(file).read_text().splitlines()
+    except OSError:
+        return []

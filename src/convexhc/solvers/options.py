@@ -17,6 +17,15 @@ def checked_number(name: str, value: float, *, upper: float = np.inf) -> float:
     return float(value)
 
 
+def checked_count(name: str, value: int) -> int:
+    """A whole number of at least one, or an error that names it."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, received {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, received {value!r}.")
+    return int(value)
+
+
 def named(option: str, value: Any, choices: dict[str, Any]) -> Any:
     """The choice of that name, or an error that lists them."""
     if value not in choices:

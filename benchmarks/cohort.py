@@ -1,0 +1,105 @@
+"""A cohort of 50 graphs of 70 nodes: one worker, two workers, and two workers of a Dask cluster.
+
+The three runs take turns, so that a busy machine slows all of them; the ratio of their times is
+what to read. Results go to benchmarks/results/cohort.csv.
+
+    python benchmarks/cohort.py [--graphs 50] [--rounds 3]
+"""
+
+from __future__ import annotations
+
+import os
+
+# Pinned before any library starts its threads; the workers inherit it.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import argparse
+import csv
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+import joblib
+import numpy as np
+
+import convexhc
+from convexhc.datasets import nested_blocks
+
+RESULTS = Path(__file__).resolve().parent / "results"
+WORKERS = 2
+
+
+def dataset(count: int):
+    """Similarities of nested graphs of 70 nodes, each drawn anew."""
+    drawn = [nested_blocks((2, 5, 7), (0.02, 0.1, 0.9), random_state=k) for k in range(count)]
+    return [convexhc.similarity.two_hop(graph.adjacency, gamma=0.05) for graph in drawn]
+
+
+def cluster(stack: ExitStack) -> None:
+    from distributed import Client, LocalCluster
+
+    local = LocalCluster(
+        n_workers=WORKERS, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    )
+    stack.enter_context(local)
+    stack.enter_context(Client(local))
+
+
+def solved(graphs, backend: str):
+    if backend == "dask":
+        with joblib.parallel_config("dask"):
+            return convexhc.solve_paths(graphs)
+    return convexhc.solve_paths(graphs, n_jobs=1 if backend == "one" else WORKERS)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--graphs", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    graphs = dataset(options.graphs)
+    seconds: dict[str, list[float]] = {"one": [], "two": [], "dask": []}
+    with ExitStack() as stack:
+        cluster(stack)
+        partitions = {}
+        for backend in seconds:
+            # Workers start and compile outside the clock.
+            solved(graphs[: 2 * WORKERS], backend)
+        for _ in range(options.rounds):
+            for backend, times in seconds.items():
+                begin = time.perf_counter()
+                cohort = solved(graphs, backend)
+                times.append(time.perf_counter() - begin)
+                assert not cohort.failed
+                partitions[backend] = [path.partitions for path in cohort.paths.values()]
+    for backend in ("two", "dask"):
+        for one, other in zip(partitions["one"], partitions[backend], strict=True):
+            np.testing.assert_array_equal(one, other)
+    rows = [
+        {
+            "workers": backend,
+            "graphs": options.graphs,
+            "seconds": median(times),
+            "speed_up": median(a / b for a, b in zip(seconds["one"], times, strict=True)),
+        }
+        for backend, times in seconds.items()
+    ]
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / "cohort.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    for row in rows:
+        print(
+            "  ".join(
+                f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
+            )
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

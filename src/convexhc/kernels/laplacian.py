@@ -1,0 +1,41 @@
+"""Products of a sparse graph Laplacian with a block of columns, in one pass."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.integer]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def combine(
+    start: Index,
+    column: Index,
+    weight: Array,
+    degree: Array,
+    X: Array,
+    Z: Array,
+    a: float,
+    b: float,
+    c: float,
+    out: Array,
+) -> None:
+    """Write a L X + b X + c Z into ``out``, L = diag(degree) - W.
+
+    W is symmetric in compressed rows (start, column, weight) with an empty diagonal. Every step of
+    a three-term recurrence (Lanczos, Chebyshev, conjugate gradients) is such a pass. X, Z and
+    ``out`` are (n, m), rows contiguous; ``out`` may be Z, never X. O((n + entries) m), rows in
+    parallel, and the sums of a row always in the same order.
+    """
+    n, m = X.shape
+    for i in prange(n):
+        own = a * degree[i] + b
+        for k in range(m):
+            out[i, k] = own * X[i, k] + c * Z[i, k]
+        for p in range(start[i], start[i + 1]):
+            j, w = column[p], a * weight[p]
+            for k in range(m):
+                out[i, k] -= w * X[j, k]

@@ -1,0 +1,207 @@
+"""Products with L and solves with I + 2 lam L on large sparse graphs, in blocks of columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from convexhc.graph import Graph
+from convexhc.kernels.laplacian import combine
+from convexhc.solvers.loop import Status
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+class Columns(NamedTuple):
+    """Columns of pi(lam), or pi(lam) times other columns, and how exact they are.
+
+    Parameters
+    ----------
+    values : (n, m) ndarray
+        The columns.
+    residual : (m,) ndarray
+        |b - (I + 2 lam L) x| / |b|, computed from the result. No eigenvalue of that matrix is
+        below one, so the distance of x from the exact column is at most this times |b|.
+    n_iter : int
+        Steps taken.
+    status : Status
+        SOLVED when every residual is within the tolerance.
+    """
+
+    values: Array
+    residual: Array
+    n_iter: int
+    status: Status
+
+
+@dataclass(frozen=True, eq=False)
+class Diffusion:
+    """The Laplacian L of a sparse graph. Memory O(n + E).
+
+    Parameters
+    ----------
+    weights : csr_array
+        Symmetric, with an empty diagonal.
+    component : (n,) ndarray of int
+        Connected component of every node.
+    """
+
+    weights: csr_array
+    component: Labels
+
+    @classmethod
+    def of(cls, graph: Graph) -> Diffusion:
+        """The Laplacian of the off-diagonal entries."""
+        return cls(graph.without_diagonal().matrix(), graph.components()[1])
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return int(self.component.size)
+
+    @cached_property
+    def degree(self) -> Array:
+        """Sum of the weights at every node."""
+        return np.asarray(self.weights.sum(axis=1), dtype=np.float64).ravel()
+
+    @cached_property
+    def sizes(self) -> Labels:
+        """Number of nodes of every component."""
+        return np.bincount(self.component)
+
+    @cached_property
+    def _averages(self) -> csr_array:
+        entries = (1.0 / self.sizes[self.component], (self.component, np.arange(self.n)))
+        return csr_array(entries, shape=(self.sizes.size, self.n))
+
+    def means(self, X: Array) -> Array:
+        """Mean of every column over every component, one row a component. O(n m)."""
+        if self.sizes.size == 1:
+            return np.asarray(X.mean(axis=0, keepdims=True))
+        return np.asarray(self._averages @ X)
+
+    def centre(self, X: Array) -> None:
+        """Take the mean of its component off every entry, in place: off the null space of L."""
+        means = self.means(X)
+        X -= means if self.sizes.size == 1 else means[self.component]
+
+    def combine(
+        self,
+        X: Array,
+        a: float,
+        b: float,
+        Z: Array | None = None,
+        c: float = 0.0,
+        *,
+        out: Array | None = None,
+    ) -> Array:
+        """The array a L X + b X + c Z, in ``out``, which may be Z. One pass, O((n + E) m)."""
+        # Fresh memory costs as much as the product: loops pass what they no longer need.
+        target = np.empty_like(X) if out is None else out
+        W, beside = self.weights, X if Z is None else Z
+        combine(W.indptr, W.indices, W.data, self.degree, X, beside, a, b, c, target)
+        return target
+
+    def restricted(self, nodes: Labels) -> Diffusion:
+        """The Laplacian of a component alone."""
+        if nodes.size == self.n:
+            return self
+        return Diffusion(self.weights[nodes][:, nodes], np.zeros(nodes.size, dtype=np.int64))
+
+    def solve(self, lam: float, B: Array, *, tol: float, max_iter: int) -> Columns:
+        """Solve (I + 2 lam L) X = B by conjugate gradients, every column with steps of its own.
+
+        The mean of B over a component is its own solution. The rest is solved for in the space of
+        columns whose means vanish, with the diagonal as preconditioner: there the condition number
+        stays below that of L as lam grows, and the column sums of X are those of B to rounding.
+
+        Parameters
+        ----------
+        lam : float
+            Strength.
+        B : (n, m) ndarray
+            Right sides.
+        tol : float
+            Relative residual at which a column stops.
+        max_iter : int
+            Budget of steps.
+
+        Returns
+        -------
+        Columns
+            Seven arrays of the size of B are alive at the peak; one pass over the edges a step.
+        """
+        means = self.means(B)[self.component]
+        right = B - means
+        sizes = _norms(B)
+        sizes[sizes == 0.0] = 1.0
+        X, norms, n_iter = _conjugate_gradients(self, 2.0 * lam, right, tol * sizes, max_iter)
+        X += means
+        solved = bool((norms <= tol * sizes).all())
+        status = Status.SOLVED if solved else Status.MAX_ITER
+        return Columns(X, norms / sizes, n_iter, status)
+
+
+def _conjugate_gradients(
+    L: Diffusion, scale: float, right: Array, targets: Array, max_iter: int
+) -> tuple[Array, Array, int]:
+    """Solve (I + scale L) X = right for columns of mean zero; X, its residual, the steps taken.
+
+    The residual that the recurrence carries drifts from the true one, so a run that ends on it
+    starts again from the true one, as long as that helps.
+    """
+    X, R, n_iter = np.zeros_like(right), right.copy(), 0
+    before = np.inf
+    while True:
+        norms = _norms(R)
+        worst = float((norms / targets).max())
+        if worst <= 1.0 or worst > 0.5 * before or n_iter >= max_iter:
+            return X, norms, n_iter
+        before = worst
+        n_iter += _descend(L, scale, X, R, targets, max_iter - n_iter)
+        L.combine(X, -scale, -1.0, right, 1.0, out=R)
+
+
+def _descend(L: Diffusion, scale: float, X: Array, R: Array, targets: Array, max_iter: int) -> int:
+    """Conjugate gradients on X and its residual R, in place; the steps taken."""
+    inverse = (1.0 / (1.0 + scale * L.degree))[:, None]
+    P = inverse * R
+    L.centre(P)
+    Q, move = np.empty_like(P), np.empty_like(P)
+    slope, within = _dots(R, P), _norms(R) <= targets
+    for n_iter in range(1, max_iter + 1):
+        L.combine(P, scale, 1.0, out=Q)
+        length = _ratio(slope, _dots(P, Q))
+        # A column within its target stays where it is.
+        length[within] = 0.0
+        X += np.multiply(length, P, out=move)
+        R -= np.multiply(length, Q, out=Q)
+        within = _norms(R) <= targets
+        if within.all():
+            return n_iter
+        np.multiply(inverse, R, out=Q)
+        L.centre(Q)
+        steeper = _dots(R, Q)
+        P *= _ratio(steeper, slope)
+        P += Q
+        slope = steeper
+    return max_iter
+
+
+def _ratio(above: Array, below: Array) -> Array:
+    """Quotient of numbers that are not negative; zero where there is nothing to divide by."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0.0)
+
+
+def _dots(X: Array, Z: Array) -> Array:
+    return np.asarray(np.einsum("ij,ij->j", X, Z))
+
+
+def _norms(X: Array) -> Array:
+    return np.asarray(np.sqrt(_dots(X, X)))
