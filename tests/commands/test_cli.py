@@ -187,7 +187,9 @@ def test_interrupted_then_resumed_gives_the_same_path(
     """The process interrupts itself after the third lam, as Ctrl-C would."""
     out = tmp_path / "out"
     code = (
+        # A process started in the background ignores the signal until told otherwise.
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from convexhc.cli import main\n"
         "from convexhc.path import storage\n"
         "write = storage.Checkpoint.write\n"
