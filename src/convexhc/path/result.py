@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,12 +243,11 @@ class Path:
             lines.append(f"{self.tree.root_joins} join(s) at the top only close the tree")
         return "\n".join(lines)
 
+    # How a notebook shows a path; the package sets it, since reports are made of paths.
+    notebook_view: ClassVar[Callable[[Path], str]]
+
     def _repr_html_(self) -> str:
-        return (
-            "<div style='border:1px solid #8884;border-radius:6px;padding:.6em 1em;"
-            "display:inline-block'><strong>convexhc path</strong>"
-            f"<pre style='margin:.4em 0 0'>{html.escape(self.summary())}</pre></div>"
-        )
+        return Path.notebook_view(self)
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the path to one npz file, whole or not at all."""
