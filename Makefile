@@ -7,10 +7,10 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs clean browser
+.PHONY: help demo test check bench docs screenshots clean browser
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/demo.stamp ## cluster a graph whose groups are known, end to end
 	$(BIN)/convexhc demo
@@ -28,6 +28,9 @@ bench: $(VENV)/dev.stamp ## time the solvers
 
 docs: $(VENV)/dev.stamp ## run the code in the documents and follow their links
 	$(BIN)/python -m pytest README.md CONTRIBUTING.md docs tests/test_architecture.py::test_links_lead_somewhere
+
+screenshots: $(VENV)/dev.stamp browser ## the pictures of the README
+	$(BIN)/python docs/screenshots/take.py
 
 clean: ## back to a fresh clone: no .venv, no caches, no builds
 	rm -rf $(VENV) .cache .hypothesis build dist
