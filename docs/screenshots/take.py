@@ -15,13 +15,19 @@ HERE = Path(__file__).resolve().parent
 WIDTH = 1240
 
 
-def photograph(page, target: Path, *, width: int, height: int) -> None:
-    """The top of an open page, as a window of this size shows it."""
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    # Once for the new size, and once for what is drawn anew.
-    page.settle()
-    page.settle()
+def photograph(page, target: Path) -> None:
+    """An open page from its top to the end of the three pictures."""
+    page.run("document.activeElement.blur(); window.scrollTo(0, 0)")
+    ends = "return document.querySelector('.views').getBoundingClientRect().bottom"
+    page.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+    height = 1000
+    for _ in range(2):
+        size = {"width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        # Once for the new size, and once for what is drawn anew.
+        page.settle()
+        page.settle()
+        height = round(page.run(ends))
     taken = page.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
     target.write_bytes(base64.b64decode(taken["data"]))
 
@@ -34,11 +40,10 @@ def take_reports(folder: Path) -> None:
     driver = start_browser(folder / "profile")
     try:
         page = Page(driver, folder / "fractal" / "report.html")
-        photograph(page, HERE / "report.png", width=WIDTH, height=1500)
+        photograph(page, HERE / "report.png")
         page = Page(driver, folder / "karate" / "report.html")
         page.click("#theme")
-        page.run("window.scrollTo(0, 0)")
-        photograph(page, HERE / "report-dark.png", width=WIDTH, height=960)
+        photograph(page, HERE / "report-dark.png")
     finally:
         driver.quit()
 
