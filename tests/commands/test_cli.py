@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import os
 import shlex
 import signal
-import subprocess
-import sys
 import warnings
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from convexhc.commands.fit import parse_lambdas
 from convexhc.commands.speech import Refusal
 from convexhc.datasets import fractal_graph
 from convexhc.experiments import EXPERIMENTS
+from convexhc.path.storage import Checkpoint, Progress
 
 FILES = {
     "labels.csv",
@@ -292,31 +291,34 @@ def test_lambdas_that_are_no_numbers_are_refused() -> None:
             parse_lambdas(text)
 
 
+@pytest.fixture
+def ctrl_c_after_three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The process sends itself the signal of Ctrl-C when the third lam has been saved."""
+    write = Checkpoint.write
+
+    def once(self: Checkpoint, progress: Progress) -> None:
+        write(self, progress)
+        if len(progress.points) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Checkpoint, "write", once)
+    # A process started in the background ignores the signal until told otherwise.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_after_three")
 def test_interrupted_then_resumed_gives_the_same_path(
-    edges: Path, fitted: Path, tmp_path: Path
+    edges: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The process interrupts itself after the third lam, as Ctrl-C would."""
+    # In one process, since freshly compiled code and code from the cache differ in the last bit.
     out = tmp_path / "out"
-    code = (
-        # A process started in the background ignores the signal until told otherwise.
-        "import os, signal, sys\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from convexhc.cli import main\n"
-        "from convexhc.path import storage\n"
-        "write = storage.Checkpoint.write\n"
-        "def once(self, progress):\n"
-        "    write(self, progress)\n"
-        "    if len(progress.points) == 3:\n"
-        "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "storage.Checkpoint.write = once\n"
-        "sys.exit(main(sys.argv[1:]))\n"
-    )
-    command = [sys.executable, "-c", code, "fit", str(edges), "-o", str(out), "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
-    assert done.returncode == 130 == 128 + signal.SIGINT
+    assert main(["fit", str(edges), "-o", str(out), "--quiet"]) == 130 == 128 + signal.SIGINT
+    said = capsys.readouterr().err
     assert {file.name for file in out.iterdir()} == {"checkpoint.npz"}
     assert main(["fit", str(edges), "-o", str(out)]) == 2
-    program, *told = shlex.split(done.stderr.split("go on with: ")[1])
+    program, *told = shlex.split(said.split("go on with: ")[1])
     assert program == "convexhc"
     assert main(told) == 0
     assert {file.name for file in out.iterdir()} == FILES
