@@ -62,5 +62,13 @@ def __getattr__(name: str) -> Any:
     return module if module.__name__.endswith(f".{name}") else getattr(module, name)
 
 
+def _notebook_view(path: Path) -> str:
+    return str(import_module("convexhc.report").notebook_html(path))
+
+
+# A path stands before the report that shows it, so it is told from outside how.
+Path.notebook_view = _notebook_view
+
+
 def __dir__() -> list[str]:
     return __all__
