@@ -23,6 +23,14 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, BLACK, GREY = "#56B4E9", "#D55E00", "#F0E442", "#000000", "#7F7F7F"
 COLORS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# Colour, marker and name of the methods that several experiments compare.
+METHODS = {
+    "convex": (BLUE, "o", "convex"),
+    "single": (VERMILION, "s", "single linkage"),
+    "average": (GREEN, "^", "average linkage"),
+    "complete": (PURPLE, "D", "complete linkage"),
+    "ward": (ORANGE, "v", "Ward"),
+}
 
 _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -96,6 +104,20 @@ def panels(
         for unused in every[count:]:
             unused.remove()
         yield drawing, every[:count]
+
+
+def legend_below(drawing: Any, handles: Sequence[Any], texts: Sequence[str]) -> None:
+    """One legend for all panels below them, in as many rows as the width asks for."""
+    # About 0.085 inches a letter, and half an inch for the line before it.
+    fit = int(drawing.get_size_inches()[0] / (0.085 * max(map(len, texts)) + 0.5))
+    drawing.legend(handles, texts, loc="outside lower center", ncols=max(1, min(fit, len(texts))))
+
+
+def line_key(color: str, style: str, label: str, width: float = 1.2) -> Any:
+    """A line that stands only in a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=color, linestyle=style, label=label, linewidth=width)
 
 
 def band(axes: Any, x: ArrayLike, runs: Any, *, color: str, label: str, marker: str = "o") -> None:
