@@ -17,7 +17,8 @@ import numpy as np
 
 from convexhc.experiments import khan_figures as draw
 from convexhc.experiments.data import khan, require_folder
-from convexhc.experiments.khan_compare import AUTHORS, LINKAGES, SETTINGS, Setting, compare
+from convexhc.experiments.khan_compare import AUTHORS, SETTINGS, Setting, compare
+from convexhc.experiments.linkages import LINKAGES
 from convexhc.experiments.reported import KHAN_TABLE
 from convexhc.experiments.results import (
     Progress,

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.baselines import Linkage
+from convexhc.experiments.linkages import linkage_trees
+from convexhc.experiments.neighbors import neighbors_that_differ
 from convexhc.experiments.results import Row, require_certified
 from convexhc.metrics import (
     centroid_distances,
     cophenetic_distances,
-    hamming,
     kmeans_labels,
-    knn_graph,
     partition_scores,
 )
 from convexhc.path import Path as SolutionPath
 from convexhc.path import solve_path
 from convexhc.similarity import Similarity, knn, rbf
+from convexhc.tree import cut_linkage
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-LINKAGES: tuple[Literal["single", "average", "complete", "ward"], ...] = (
-    "single",
-    "average",
-    "complete",
-    "ward",
-)
 
 
 @dataclass(frozen=True)
@@ -131,7 +124,7 @@ def _agreement(K: dict[str, Similarity], paths: dict[str, SolutionPath]) -> list
 
     A linkage whose ties leave it no such cut gives the next coarser one.
     """
-    trees = {linkage: {half: Linkage(linkage).fit(K[half]) for half in K} for linkage in LINKAGES}
+    trees = {half: linkage_trees(K[half]) for half in K}
     rows = []
     for train, test in zip(paths["train"].points, paths["test"].points, strict=True):
         ranks = {"train": train.effective_rank, "test": test.effective_rank}
@@ -142,8 +135,8 @@ def _agreement(K: dict[str, Similarity], paths: dict[str, SolutionPath]) -> list
         }
         rows.append(_scored("convex", train.lam, counts, labels["train"], labels["test"]))
         rows.append(_scored("convex_fused", train.lam, counts, train.labels, test.labels))
-        for linkage, tree in trees.items():
-            cut = {half: tree[half].labels(counts[half]) for half in tree}
+        for linkage in trees["train"]:
+            cut = {half: cut_linkage(trees[half][linkage], n_clusters=counts[half]) for half in K}
             rows.append(_scored(linkage, train.lam, counts, cut["train"], cut["test"]))
     return rows
 
@@ -180,45 +173,15 @@ def _neighbors(
             half: centroid_distances(path.centroids(lam), K[half].matrix)
             for half, path in paths.items()
         }
-    for linkage in LINKAGES:
-        trees = {half: Linkage(linkage).fit(K[half]).linkage for half in K}
-        distances[linkage, 0.0] = {
-            half: cophenetic_distances(Z) for half, Z in trees.items() if Z is not None
-        }
-    return [
-        {
-            "method": method,
-            "lam": lam,
-            "k": k,
-            "differ": neighbors_that_differ(pair["train"], pair["test"], k),
-            "differ_ties_by_number": differing_share(
-                knn_graph(pair["train"], k), knn_graph(pair["test"], k), k
-            ),
-        }
-        for (method, lam), pair in distances.items()
-        for k in ks
-    ]
-
-
-def neighbors_that_differ(first: FloatArray, second: FloatArray, k: int, draws: int = 5) -> float:
-    """Share of the k nearest neighbours that differ, ties broken at random in each matrix.
-
-    Trees and fused centroids leave many nodes equally near. Breaking ties by the number of the node
-    would make two graphs agree for no reason but the numbering.
-    """
-    rng = np.random.default_rng(0)
-    n = len(first)
-    shares = []
-    for _ in range(draws):
-        graphs = []
-        for distance in (first, second):
-            order = rng.permutation(n)
-            back = np.argsort(order)
-            graphs.append(knn_graph(distance[np.ix_(order, order)], k)[back][:, back])
-        shares.append(differing_share(graphs[0], graphs[1], k))
-    return float(np.mean(shares))
-
-
-def differing_share(first: Any, second: Any, k: int) -> float:
-    """Hamming distance of two graphs with k neighbours a node, over its largest value 2 n k."""
-    return float(hamming(first, second) / (2 * first.shape[0] * k))
+    trees = {half: linkage_trees(K[half]) for half in K}
+    for linkage in trees["train"]:
+        distances[linkage, 0.0] = {half: cophenetic_distances(trees[half][linkage]) for half in K}
+    rows = []
+    for (method, lam), pair in distances.items():
+        halves = [pair["train"], pair["test"]]
+        for k in ks:
+            chance = neighbors_that_differ(halves, k)[0, 1]
+            number = neighbors_that_differ(halves, k, by_number=True)[0, 1]
+            row = {"method": method, "lam": lam, "k": k}
+            rows.append(row | {"differ": float(chance), "differ_ties_by_number": float(number)})
+    return rows
