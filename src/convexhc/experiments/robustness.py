@@ -57,11 +57,11 @@ class Size:
     graphs: tuple[str, ...] = ("fractal", "karate", "les miserables", "football")
     changes: tuple[Change, ...] = (
         *(("rewired", 0.02), ("rewired", 0.05), ("rewired", 0.1)),
-        *(("outliers", 0.05), ("outliers", 0.1), ("bootstrap", 1.0)),
+        *(("outliers", 0.1), ("bootstrap", 1.0)),
     )
-    n_draws: int = 6
+    n_draws: int = 5
     levels: tuple[int, ...] = (2, 4, 8, 16, 32)
-    resolution: float = 0.2
+    resolution: float = 0.3
 
 
 FULL = Size()
@@ -71,7 +71,6 @@ QUICK = Size(
     changes=(("rewired", 0.05), ("outliers", 0.1), ("bootstrap", 1.0)),
     n_draws=2,
     levels=(2, 4, 8),
-    resolution=0.3,
 )
 
 
