@@ -96,8 +96,9 @@ def trace(shape: Sequence[int], lam: float, method: str, tol: float, budget: flo
 
 def general(shape: Sequence[int], lam: float, solver: str) -> list[Row]:
     """The same problem handed to CVXPY; its answer is projected, so that it can be compared."""
-    import cvxpy as cp
+    import cvxpy
 
+    cp: Any = cvxpy
     problem = fractal_problem(shape, lam)
     graph, n = fusion_of(problem).differences.graph, problem.shape[0]
     values, vectors = np.linalg.eigh(problem.fidelity.target)

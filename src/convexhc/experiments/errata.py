@@ -69,7 +69,7 @@ def _gradient() -> list[Row]:
     degree = np.diag(off.sum(axis=1))
     printed = 2 * K @ pi - 2 * K + 2 * lam * K @ pi @ degree + 4 * lam * K @ pi @ off
     right = 2 * K @ pi @ (np.eye(n) + 2 * lam * L) - 2 * K
-    errors = [abs(np.vdot(g, toward) - slope) / abs(slope) for g in (printed, right)]
+    errors = [float(abs(np.vdot(g, toward) - slope) / abs(slope)) for g in (printed, right)]
     return [_row("gradient of appendix D: relative error of a slope", *errors)]
 
 

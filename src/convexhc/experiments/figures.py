@@ -113,7 +113,7 @@ def legend_below(drawing: Any, handles: Sequence[Any], texts: Sequence[str]) -> 
     drawing.legend(handles, texts, loc="outside lower center", ncols=max(1, min(fit, len(texts))))
 
 
-def line_key(color: str, style: str, label: str, width: float = 1.2) -> Any:
+def line_key(color: str, style: Any, label: str, width: float = 1.2) -> Any:
     """A line that stands only in a legend."""
     from matplotlib.lines import Line2D
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +113,7 @@ def _similarity(X: FloatArray, setting: Setting) -> Similarity:
         X = np.log(X)
     if setting.transform == "standard":
         X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)
-    bandwidth = setting.bandwidth or "auto"
+    bandwidth: float | Literal["auto"] = setting.bandwidth or "auto"
     if setting.whole:
         return rbf(X, bandwidth=bandwidth, gamma="auto")
     return knn(X, n_neighbors=setting.n_neighbors, bandwidth=bandwidth, gamma="auto")

@@ -26,7 +26,7 @@ def linkage_trees(K: Any) -> dict[str, NDArray[np.float64]]:
     >>> [name for name, Z in trees.items() if set(Z[0, :2]) == {0.0, 1.0}]
     ['single', 'average', 'complete', 'ward']
     """
-    found = {}
+    found: dict[str, NDArray[np.float64]] = {}
     for linkage in LINKAGES:
         Z = Linkage(linkage).fit(K).linkage
         assert Z is not None
