@@ -121,7 +121,7 @@ def figure_four(stem: Path, compared: dict[Any, Any], subject: Any, k: int) -> N
         panel.grid(False, axis="x")
         panel.set(
             ylabel=f"differing {k} nearest neighbours (%)",
-            ylim=(0, 100),
+            ylim=(0, 103),
             title="Convex path (left) and linkages (right); box: quartiles, whiskers: 5 % to 95 %",
         )
         legend_below(drawing, handles, ["two scans of one subject", "scans of two subjects"])

@@ -95,8 +95,12 @@ def figure(
 def panels(
     stem: Path, count: int, *, width: float = 3.3, height: float = 3.0, **options: Any
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """A figure of ``count`` panels in rows of at most four; the size of one is in inches."""
-    columns = min(count, 4)
+    """A figure of ``count`` panels in rows of at most four; the size of one is in inches.
+
+    Where the grid is full, labels stand only at its edge.
+    """
+    # The fewest empty places, then the longest rows.
+    columns = min(range(min(count, 4), min(count, 2) - 1, -1), key=lambda c: -count % c)
     rows = -(-count // columns)
     size = (width * columns, height * rows + 0.4)
     with figure(stem, rows, columns, size=size, **options) as (drawing, axes):
@@ -104,13 +108,19 @@ def panels(
         for unused in every[count:]:
             unused.remove()
         yield drawing, every[:count]
+        for panel in every[:count]:
+            if rows * columns == count:
+                panel.label_outer()
+            else:
+                panel.tick_params(labelbottom=True, labelleft=True)
 
 
 def legend_below(drawing: Any, handles: Sequence[Any], texts: Sequence[str]) -> None:
     """One legend for all panels below them, in as many rows as the width asks for."""
     # About 0.085 inches a letter, and half an inch for the line before it.
     fit = int(drawing.get_size_inches()[0] / (0.085 * max(map(len, texts)) + 0.5))
-    drawing.legend(handles, texts, loc="outside lower center", ncols=max(1, min(fit, len(texts))))
+    rows = -(-len(texts) // max(fit, 1))
+    drawing.legend(handles, texts, loc="outside lower center", ncols=-(-len(texts) // rows))
 
 
 def line_key(color: str, style: Any, label: str, width: float = 1.2) -> Any:

@@ -45,6 +45,8 @@ class Size:
 
 
 FULL = Size()
+# Effective ranks whose ratio is at most this count as matched.
+NEAR = 1.5
 QUICK = Size(
     n_genes=60,
     settings=(AUTHORS, Setting("log", "log")),
@@ -88,7 +90,10 @@ def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Pro
 
 
 def matched_table(agreement: Sequence[Row], path: Sequence[Row]) -> list[Row]:
-    """The solved lam whose effective rank (train) is nearest to each row of the paper's table."""
+    """The solved lam whose effective rank (train) is nearest to each row of the paper's table.
+
+    A similarity none of whose ranks comes within a factor of `NEAR` has no such row.
+    """
     matched = []
     for name in dict.fromkeys(row["setting"] for row in agreement):
         ranks = {
@@ -98,6 +103,8 @@ def matched_table(agreement: Sequence[Row], path: Sequence[Row]) -> list[Row]:
         }
         for paper in KHAN_TABLE:
             lam = min(ranks, key=lambda at: abs(np.log(ranks[at] / paper["effective_rank"])))
+            if abs(np.log(ranks[lam] / paper["effective_rank"])) > np.log(NEAR):
+                continue
             row: Row = {
                 "setting": name,
                 "rank_paper": paper["effective_rank"],
@@ -152,6 +159,7 @@ def _text(size: Size, tables: dict[str, list[Row]]) -> str:
     if size is not FULL:
         lines += ["", "Quick run: a sample of the genes, so it does not compare with the paper."]
     lines += ["", "## At the effective ranks of the paper's table", ""]
+    lines += [f"Where a rank within a factor of {NEAR:g} was met.", ""]
     keep = ("setting", "rank_paper", "rank", "lam", "homogeneity_paper", "homogeneity_hc_paper")
     methods = ("convex", *LINKAGES)
     homogeneity = [

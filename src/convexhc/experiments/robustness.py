@@ -35,7 +35,7 @@ from convexhc.experiments.results import (
     write_table,
     write_text,
 )
-from convexhc.metrics import cophenetic_distances, kendall, partition_scores
+from convexhc.metrics import cophenetic_correlation, cophenetic_distances, kendall, partition_scores
 from convexhc.path import solve_path
 from convexhc.similarity import two_hop
 from convexhc.tree import cut_linkage
@@ -190,11 +190,10 @@ def tree_agreement(first: FloatArray, second: FloatArray, levels: Sequence[int])
     of the heights, and the adjusted Rand index of the cuts into at most k clusters: of every level,
     and their mean. A level at which one of the trees is a single cluster has no index.
     """
-    both = [cophenetic_distances(Z) for Z in (first, second)]
-    upper = np.triu_indices(len(both[0]), 1)
+    after = cophenetic_distances(second)
     row: Row = {
-        "cophenetic": float(np.corrcoef(both[0][upper], both[1][upper])[0, 1]),
-        "rank": kendall(*both),
+        "cophenetic": cophenetic_correlation(first, after),
+        "rank": kendall(cophenetic_distances(first), after),
     }
     scores: Row = {}
     for k in levels:
