@@ -28,17 +28,19 @@ def test_the_nearest_effective_rank_is_matched():
         {"setting": "a", "arrays": "test", "lam": 0.5, "effective_rank": 240.0},
     ]
     rows = khan.matched_table(agreement({"convex": 0.5}), path)
-    assert [row["lam"] for row in rows] == [0.1, 0.1, 0.5]
+    assert [row["lam"] for row in rows] == [0.1, 0.1, 0.5, 0.5]
+    assert [row["rank_paper"] for row in rows] == [row["effective_rank"] for row in KHAN_TABLE]
     # 37 is too far from both 200 and 8.
-    wanted = [row["effective_rank"] for row in KHAN_TABLE if row["effective_rank"] != 37]
-    assert [row["rank_paper"] for row in rows] == wanted
+    assert [row["near"] for row in rows] == [True, True, False, True]
 
 
 def test_only_scores_that_exist_are_compared():
     scores = {"convex": 0.5, "single": 0.4, "average": 0.6, "complete": math.nan, "ward": 0.5}
     matched = [
         {f"{score}_{method}": value for score in ("homogeneity", "ami") for method, value in it}
+        | {"near": near}
         for it in [scores.items()]
+        for near in (True, False)
     ]
     neighbors = [
         {"setting": "a", "k": 5, "method": method, "differ": value}
