@@ -124,8 +124,8 @@ def matched_table(agreement: Sequence[Row], path: Sequence[Row]) -> list[Row]:
 def verdict(matched: Sequence[Row], neighbors: Sequence[Row]) -> list[Row]:
     """How often the convex path does better than each linkage, over all similarities tried.
 
-    Clusters are compared at ranks near those of the paper, neighbours at every lam; where one side has no score
-    there is no comparison.
+    Clusters are compared at ranks near those of the paper, neighbours at every lam; where one side
+    has no score there is no comparison.
     """
     rows: list[Row] = []
     for linkage in LINKAGES:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
+from sklearn.metrics import adjusted_rand_score
 
 from convexhc.datasets import fractal_graph, karate, les_miserables
 from convexhc.experiments import robustness_figures as draw
@@ -35,7 +36,7 @@ from convexhc.experiments.results import (
     write_table,
     write_text,
 )
-from convexhc.metrics import cophenetic_correlation, cophenetic_distances, kendall, partition_scores
+from convexhc.metrics import cophenetic_correlation, cophenetic_distances, kendall
 from convexhc.path import solve_path
 from convexhc.similarity import two_hop
 from convexhc.tree import cut_linkage
@@ -166,19 +167,20 @@ def _graphs(size: Size, data: Path | None) -> list[Graph]:
 def _moves(size: Size, plans: Sequence[Any], found: Sequence[Any]) -> list[Row]:
     """One row a disturbed tree and method: how far it is from the original tree."""
     rows: list[Row] = []
-    original: dict[str, Any] = {}
+    original: dict[str, tuple[FloatArray, float]] = {}
     for (graph, kind, strength, seed), every in zip(plans, found, strict=True):
         if kind == "none":
-            original = every
+            trees_before = {method: np.array(Z) for method, Z in every.items()}
+            original = {method: (Z, recovered(Z, graph)) for method, Z in trees_before.items()}
             continue
         for method, Z in every.items():
             head = {"graph": graph.name, "kind": kind, "strength": strength, "draw": seed}
-            first, second = np.array(original[method]), np.array(Z)
+            (first, before), second = original[method], np.array(Z)
             rows.append(
                 head
                 | {"method": method}
                 | tree_agreement(first, second, size.levels)
-                | {"known_before": recovered(first, graph), "known_after": recovered(second, graph)}
+                | {"known_before": before, "known_after": recovered(second, graph)}
             )
     return rows
 
@@ -199,7 +201,7 @@ def tree_agreement(first: FloatArray, second: FloatArray, levels: Sequence[int])
     for k in levels:
         cuts = [cut_linkage(Z, n_clusters=k) for Z in (first, second)]
         apart = min(int(cut.max()) for cut in cuts) > 0
-        scores[f"ari_{k}"] = partition_scores(*cuts).ari if apart else float("nan")
+        scores[f"ari_{k}"] = float(adjusted_rand_score(*cuts)) if apart else float("nan")
     return row | {"ari": mean_and_spread(scores.values())[0]} | scores
 
 
@@ -210,7 +212,7 @@ def recovered(Z: FloatArray, graph: Graph) -> float:
     heights = np.unique(Z[:, 2])
     cuts = [cut_linkage(Z, height=float(height)) for height in heights]
     return float(
-        np.mean([max(partition_scores(true, cut).ari for cut in cuts) for true in graph.known])
+        np.mean([max(adjusted_rand_score(true, cut) for cut in cuts) for true in graph.known])
     )
 
 
