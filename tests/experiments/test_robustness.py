@@ -52,7 +52,9 @@ def test_a_tree_agrees_with_itself_whatever_the_scale_of_its_heights():
 def test_a_level_that_does_not_exist_is_not_scored():
     star = np.array([[0, 1, 1.0, 2], [2, 4, 1.0, 3], [3, 5, 1.0, 4]])
     chain = np.array([[0, 1, 1.0, 2], [2, 4, 2.0, 3], [3, 5, 3.0, 4]])
-    assert np.isnan(tree_agreement(star, chain, [2])["ari"])
+    found = tree_agreement(star, chain, [2])
+    assert np.isnan(found["ari"])
+    assert found["levels"] == 0
 
 
 def test_a_restricted_tree_keeps_the_heights():
@@ -71,7 +73,7 @@ def test_the_best_method_of_a_case_wins_it():
     table = [
         {"graph": "g", "kind": "k", "strength": 1.0, "method": method}
         | dict.fromkeys(robustness.MEASURES, score)
-        | {"known_after": score}
+        | {"known_before": 1.0, "known_after": score, "levels": 2}
         for method, score in (("convex", 0.9), ("single", 0.5), ("ward", float("nan")))
     ]
     assert [row["best_rank"] for row in wins(table)] == [1, 0, 0]

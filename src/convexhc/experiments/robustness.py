@@ -190,7 +190,8 @@ def tree_agreement(first: FloatArray, second: FloatArray, levels: Sequence[int])
 
     Pearson's correlation of the cophenetic distances, Kendall's, which does not depend on the scale
     of the heights, and the adjusted Rand index of the cuts into at most k clusters: of every level,
-    and their mean. A level at which one of the trees is a single cluster has no index.
+    and their mean over those that have one. A level at which one of the trees is a single cluster
+    has none: ``levels`` tells how many are left.
     """
     after = cophenetic_distances(second)
     row: Row = {
@@ -202,7 +203,9 @@ def tree_agreement(first: FloatArray, second: FloatArray, levels: Sequence[int])
         cuts = [cut_linkage(Z, n_clusters=k) for Z in (first, second)]
         apart = min(int(cut.max()) for cut in cuts) > 0
         scores[f"ari_{k}"] = float(adjusted_rand_score(*cuts)) if apart else float("nan")
-    return row | {"ari": mean_and_spread(scores.values())[0]} | scores
+    row["ari"] = mean_and_spread(scores.values())[0]
+    row["levels"] = sum(not np.isnan(score) for score in scores.values())
+    return row | scores
 
 
 def recovered(Z: FloatArray, graph: Graph) -> float:
@@ -225,7 +228,7 @@ def averages(rows: Sequence[Row]) -> list[Row]:
     table: list[Row] = []
     for key, group in groups.items():
         mean: Row = dict(zip(keys, key, strict=True)) | {"n_draws": len(group)}
-        for measure in (*MEASURES, "known_before", "known_after"):
+        for measure in (*MEASURES, "levels", "known_before", "known_after"):
             mean[measure], mean[f"{measure}_sd"] = mean_and_spread(row[measure] for row in group)
         table.append(mean)
     return table
@@ -245,9 +248,8 @@ def wins(table: Sequence[Row]) -> list[Row]:
             best = [max(case, key=lambda m: _or_worst(case[m][measure])) for case in cases.values()]
             row[f"best_{measure}"] = best.count(method)
             row[f"mean_{measure}"] = mean_and_spread(c[method][measure] for c in cases.values())[0]
-        row["mean_known_after"] = mean_and_spread(
-            case[method]["known_after"] for case in cases.values()
-        )[0]
+        for other in ("levels", "known_before", "known_after"):
+            row[f"mean_{other}"] = mean_and_spread(c[method][other] for c in cases.values())[0]
         rows.append(row)
     return rows
 
@@ -268,7 +270,16 @@ def _text(size: Size, graphs: Sequence[Graph], table: Sequence[Row], verdict: Se
         lines += ["", f"Left out, because no data folder was named: {', '.join(missing)}."]
     if size is not FULL:
         lines += ["", "Quick run: small graphs and few draws."]
-    keep = ("graph", "kind", "strength", "method", *MEASURES, "known_before", "known_after")
+    keep = (
+        "graph",
+        "kind",
+        "strength",
+        "method",
+        *MEASURES,
+        "levels",
+        "known_before",
+        "known_after",
+    )
     lines += ["", "## Over all graphs and changes", "", markdown_table(verdict)]
     lines += ["", "## Every case", "", markdown_table([{k: r[k] for k in keep} for r in table])]
     return "\n".join(lines) + "\n"

@@ -48,6 +48,7 @@ def stability(stem: Path, table: Sequence[Row]) -> None:
                         label=text,
                     )
                 panel.grid(False, axis="x")
+                panel.set_ylim(-0.25, 1.1)
                 if column == 0:
                     panel.set_ylabel(label)
                 for border in np.arange(len(changes) - 1) + 0.5:
