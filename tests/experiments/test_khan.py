@@ -43,13 +43,16 @@ def test_only_scores_that_exist_are_compared():
         for near in (True, False)
     ]
     neighbors = [
-        {"setting": "a", "k": 5, "method": method, "differ": value}
-        for method, value in {**scores, "complete": 0.9}.items()
+        {"setting": "a", "k": 5, "method": method, "lam": lam, "differ": value}
+        for method, value in {**scores, "complete": 0.9, "similarity": 0.1}.items()
+        for lam in ((0.1, 2.0) if method == "convex" else (0.0,))
     ]
     rows = {row["against"]: row for row in khan.verdict(matched, neighbors)}
     assert [rows[name]["better_homogeneity"] for name in LINKAGES] == [1, 0, 0, 0]
     assert [rows[name]["comparisons_ami"] for name in LINKAGES] == [1, 1, 0, 1]
-    assert [rows[name]["better_neighbors"] for name in LINKAGES] == [0, 1, 1, 0]
+    assert [rows[name]["better_neighbors"] for name in LINKAGES] == [0, 2, 2, 0]
+    assert [rows[name]["better_neighbors_early"] for name in LINKAGES] == [0, 1, 1, 0]
+    assert rows["similarity"]["comparisons_ami"] == rows["similarity"]["better_neighbors"] == 0
 
 
 @pytest.mark.data

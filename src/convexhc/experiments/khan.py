@@ -47,6 +47,8 @@ class Size:
 FULL = Size()
 # Effective ranks whose ratio is at most this count as matched.
 NEAR = 1.5
+# The second lam of the paper's table: no path has collapsed there.
+EARLY = KHAN_TABLE[1]["lam"]
 QUICK = Size(
     n_genes=60,
     settings=(AUTHORS, Setting("log", "log")),
@@ -124,27 +126,28 @@ def matched_table(agreement: Sequence[Row], path: Sequence[Row]) -> list[Row]:
 def verdict(matched: Sequence[Row], neighbors: Sequence[Row]) -> list[Row]:
     """How often the convex path does better than each linkage, over all similarities tried.
 
-    Clusters are compared at ranks near those of the paper, neighbours at every lam; where one side
-    has no score there is no comparison.
+    Clusters are compared at ranks near those of the paper; where one side has no score there is no
+    comparison. Neighbours are compared at every lam, and at those up to `EARLY` alone; the last row
+    compares them with the neighbours of the similarity itself, which has no clusters.
     """
     rows: list[Row] = []
-    for linkage in LINKAGES:
-        row: Row = {"against": linkage}
+    for other in (*LINKAGES, "similarity"):
+        row: Row = {"against": other}
         for score in ("homogeneity", "ami"):
-            pairs = [(r[f"{score}_convex"], r[f"{score}_{linkage}"]) for r in matched if r["near"]]
+            pairs = [
+                (r[f"{score}_convex"], r[f"{score}_{other}"])
+                for r in matched
+                if r["near"] and other in LINKAGES
+            ]
             known = [pair for pair in pairs if not np.isnan(pair).any()]
             row[f"comparisons_{score}"] = len(known)
             row[f"better_{score}"] = sum(ours > theirs for ours, theirs in known)
-        pairs = [
-            (r["differ"], h["differ"])
-            for r in neighbors
-            for h in neighbors
-            if r["method"] == "convex"
-            and h["method"] == linkage
-            and (r["setting"], r["k"]) == (h["setting"], h["k"])
-        ]
-        row["comparisons_neighbors"] = len(pairs)
-        row["better_neighbors"] = sum(ours < theirs for ours, theirs in pairs)
+        level = {(r["setting"], r["k"]): r["differ"] for r in neighbors if r["method"] == other}
+        ours = [r for r in neighbors if r["method"] == "convex"]
+        for name, chosen in (("", ours), ("_early", [r for r in ours if r["lam"] <= EARLY])):
+            fewer = [r["differ"] < level[r["setting"], r["k"]] for r in chosen]
+            row[f"comparisons_neighbors{name}"] = len(fewer)
+            row[f"better_neighbors{name}"] = sum(fewer)
         rows.append(row)
     return rows
 
