@@ -144,7 +144,7 @@ def test_no_penalty_leaves_everything_apart(case):
         APART.astype(np.float32),
         APART.astype(np.int64),
         APART.tolist(),
-        as_graph(APART, names="abcdefg"),
+        as_graph(APART, names=list("abcdefg")),
     ],
     ids=["wide", "csc", "float32", "integer", "list", "named"],
 )

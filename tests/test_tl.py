@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import anndata
 import numpy as np
 import pytest
@@ -130,7 +132,9 @@ def test_another_graph_may_be_named(adata):
 
 
 def test_cells_of_one_name_are_no_obstacle(adata):
-    with pytest.warns(UserWarning, match="not unique"):
+    with warnings.catch_warnings():
+        # Some versions of anndata warn of such names, others do not.
+        warnings.simplefilter("ignore", UserWarning)
         adata.obs_names = ["cell"] * 12
     tl.convexhc(adata, n_clusters=3)
     assert adata.obs["convexhc"].tolist() == GROUPS

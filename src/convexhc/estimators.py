@@ -298,10 +298,7 @@ class ConvexHierarchicalClustering(CallbackSupportMixin, ClusterMixin, BaseEstim
         self.n_connected_components_ = int(path.components.max()) + 1
         self.lambdas_ = path.lambdas
         self.n_iter_ = sum(point.n_iter for point in path.points)
-        known = {"kind": K.kind, "gamma": K.gamma, "positive_definite": K.positive_definite}
-        if K.min_eigenvalue is not None:
-            known["min_eigenvalue"] = K.min_eigenvalue
-        self.similarity_ = {**known, **K.parameters}
+        self.similarity_ = K.record
         missed = sum(point.status == "MAX_ITER" for point in path.points)
         if missed:
             warnings.warn(
@@ -375,6 +372,8 @@ def _longest(tree: Tree, min_size: int) -> tuple[Labels, Plateau]:
         found.append(Plateau(count, first.lam_from, last.lam_to, width))
         ends.append(last.lam_from)
     between = [at for at, plateau in enumerate(found) if 1 < plateau.n_clusters < tree.n_leaves]
+    # As in the tree: a plateau without a beginning counts only if no other has one.
+    between = [at for at in between if found[at].lam_from > tree.lambdas[0]] or between
     # Equal up to rounding: the coarsest.
     enough = max((found[at].log_width for at in between), default=0.0) * (1 - 1e-9)
     best = max((at for at in between if found[at].log_width >= enough), default=len(found) - 1)

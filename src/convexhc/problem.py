@@ -85,7 +85,8 @@ class Problem:
         offset, pull = self.penalty.minorant(C, Y)
         objective = value + self.penalty.value(C)
         bound = offset + self.fidelity.lower_bound(C, value, gradient, pull, self.constraint)
-        floor = max(1e-12 * self.fidelity.scale, np.finfo(float).tiny)
+        # Without any similarity only the penalty is left to measure round-off by.
+        floor = max(1e-12 * (self.fidelity.scale or self.lam), np.finfo(float).tiny)
         return Certificate(objective, objective - bound, self.constraint.residual(C), floor)
 
 

@@ -86,6 +86,17 @@ def test_available_numbers_are_those_of_the_cuts_largest_first(path):
         assert set(path.n_clusters.tolist()) | {24, 1} == set(available)
 
 
+def test_clusters_are_the_names_by_label(named):
+    labels = named.labels(n_clusters=2)
+    found = named.clusters(n_clusters=2)
+    assert found == (tuple(NAMES[:4]), tuple(NAMES[4:]))
+    assert [len(group) for group in found] == np.bincount(labels).tolist()
+    path = drawn_path([[0, 0, 0, 1, 1, 1, 2], [0, 0, 0, 0, 0, 0, 1], [0] * 7])
+    assert path.clusters(lam=1.0) == ((0, 1, 2), (3, 4, 5), (6,))
+    told_apart = path.clusters(n_clusters=2, min_cluster_size=2, small="noise")
+    assert told_apart == ((0, 1, 2), (3, 4, 5))
+
+
 def test_small_clusters_can_be_passed_over():
     path = drawn_path([[0, 0, 0, 1, 1, 1, 2], [0, 0, 0, 0, 0, 0, 1], [0] * 7])
     np.testing.assert_array_equal(path.labels(n_clusters=2), [0, 0, 0, 0, 0, 0, 1])
@@ -268,6 +279,8 @@ def test_frame_has_a_row_for_every_lam(path):
     np.testing.assert_array_equal(frame["effective_rank"], path.effective_rank)
     assert set(frame["status"]) == {"SOLVED"}
     assert (frame["n_iter"] >= 0).all()
+    assert (frame["seconds"] > 0).all()
+    assert frame["seconds"].sum() == pytest.approx(path.seconds)
 
 
 def test_a_frame_without_pandas_says_what_to_install(path, monkeypatch):

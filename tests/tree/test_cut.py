@@ -245,6 +245,7 @@ def test_the_widest_plateau_is_one_of_them(path):
     tree = Tree.from_partitions(*path)
     widest = tree.widest_plateau()
     between = [p for p in tree.plateaus() if 1 < p.n_clusters < tree.n_leaves]
+    between = [p for p in between if p.lam_from > tree.lambdas[0]] or between
     if between:
         assert widest in between
         assert widest.log_width == pytest.approx(max(p.log_width for p in between))
@@ -256,6 +257,14 @@ def test_widest_plateau_breaks_ties_towards_fewer_clusters():
     path = [[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]]
     tree = Tree.from_partitions(np.geomspace(0.1, 0.7, 4), path)
     assert tree.widest_plateau().n_clusters == 2
+
+
+@pytest.mark.parametrize("first", [1e-9, 1e-3, 1.0])
+def test_where_the_path_begins_does_not_decide_which_plateau_is_widest(first):
+    """Nodes 0 and 1 are twins, together at any lam."""
+    path = [[0, 0, 1, 2, 3], [0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0]]
+    tree = Tree.from_partitions([first, 2.0, 6.0, 9.0], path)
+    assert tree.widest_plateau() == Plateau(3, 2.0, 6.0, pytest.approx(np.log(3.0)))
 
 
 def test_widest_plateau_where_there_is_none_between():

@@ -102,7 +102,7 @@ def test_networkx_is_the_tree_of_the_merges(path):
     for node, under in enumerate(leaves):
         assert graph.nodes[node]["size"] == len(under)
     for leaf in range(tree.n_leaves):
-        expected = {"height": 0.0, "size": 1, "name": str(leaf), "artificial": False}
+        expected = {"height": 0.0, "size": 1, "name": leaf, "artificial": False}
         assert graph.nodes[leaf] == expected
     for merge in tree.merges:
         assert tuple(graph.successors(merge.parent)) == merge.children

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from convexhc.metrics import effective_rank
 from convexhc.problem import Labels
-from convexhc.solvers.loop import Solution
+from convexhc.solvers.solution import Solution
 
 Array = NDArray[np.float64]
 
@@ -31,6 +31,7 @@ class Point(NamedTuple):
     status: str
     effective_rank: float
     distinct: Array | None
+    seconds: float = 0.0
 
     @property
     def n_clusters(self) -> int:
@@ -54,4 +55,5 @@ def point_of(solution: Solution, K: csr_array, *, keep: bool) -> Point:
         solution.status.name,
         effective_rank(weighted, K) if K.nnz else float("nan"),
         distinct if keep else None,
+        solution.seconds,
     )

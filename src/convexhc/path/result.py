@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import html
-import json
-import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -14,36 +10,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
 from convexhc.path.point import Point
-from convexhc.path.storage import (
-    decode_names,
-    encode_names,
-    pack_points,
-    read_npz,
-    unpack_points,
-    write_npz,
-)
+from convexhc.path.storage import pack_points, unpack_points
 from convexhc.problem import Labels
+from convexhc.solvers.provenance import Provenance
+from convexhc.solvers.solution import card, members
 from convexhc.tree import Plateau, Split, Tree
-from convexhc.version import __version__
+from convexhc.tree.cut import nonnegative
 
 Array = NDArray[np.float64]
 
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a path comes from: version, options, and a fingerprint of data, options and version."""
-
-    version: str
-    options: Mapping[str, Any]
-    data: str
-    digest: str
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any], data: str) -> Provenance:
-        """Fingerprint of a run."""
-        said = json.dumps([__version__, dict(options), data], sort_keys=True)
-        return cls(__version__, dict(options), data, hashlib.sha256(said.encode()).hexdigest())
+__all__ = ["Path", "Provenance"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +87,11 @@ class Path:
     def effective_rank(self) -> Array:
         """Effective rank of the similarity between centroids at every lam."""
         return np.array([point.effective_rank for point in self.points])
+
+    @property
+    def seconds(self) -> float:
+        """Time the solver took for all lam together."""
+        return sum(point.seconds for point in self.points)
 
     @cached_property
     def tree(self) -> Tree:
@@ -177,11 +160,36 @@ class Path:
         if (lam is None) == (n_clusters is None):
             raise ValueError("give either lam or n_clusters, received both or neither.")
         if lam is not None and min_cluster_size == 1:
-            at = int(np.searchsorted(self.lambdas, lam, side="right")) - 1
+            at = int(np.searchsorted(self.lambdas, nonnegative("lam", lam), side="right")) - 1
             return np.arange(len(self.names)) if at < 0 else self.points[at].labels.copy()
         return self.tree.labels(
             lam=lam, n_clusters=n_clusters, min_cluster_size=min_cluster_size, small=small
         )
+
+    def clusters(
+        self,
+        *,
+        lam: float | None = None,
+        n_clusters: int | None = None,
+        min_cluster_size: int = 1,
+        small: Literal["nearest", "noise"] = "nearest",
+    ) -> tuple[tuple[Hashable, ...], ...]:
+        """Names of the members of every cluster at one scale, in the order of `labels`.
+
+        Takes what `labels` takes; nodes labelled -1 are in none.
+
+        Examples
+        --------
+        >>> import convexhc
+        >>> K = [[3, 1, 0], [1, 3, 0.1], [0, 0.1, 3]]
+        >>> path = convexhc.solve_path(convexhc.as_graph(K, names=["ann", "bob", "cid"]))
+        >>> path.clusters(n_clusters=2)
+        (('ann', 'bob'), ('cid',))
+        """
+        labels = self.labels(
+            lam=lam, n_clusters=n_clusters, min_cluster_size=min_cluster_size, small=small
+        )
+        return members(labels, self.names)
 
     def centroids(self, lam: float) -> Array:
         """Centroids (rows) at the solved lam nearest to ``lam`` in ratio."""
@@ -220,6 +228,7 @@ class Path:
                 "objective": self.objective,
                 "relative_gap": self.relative_gap,
                 "n_iter": [point.n_iter for point in self.points],
+                "seconds": [point.seconds for point in self.points],
                 "status": [point.status for point in self.points],
             }
         )
@@ -245,34 +254,29 @@ class Path:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return (
-            "<div style='border:1px solid #8884;border-radius:6px;padding:.6em 1em;"
-            "display:inline-block'><strong>convexhc path</strong>"
-            f"<pre style='margin:.4em 0 0'>{html.escape(self.summary())}</pre></div>"
-        )
+        return card("convexhc path", self.summary())
 
-    def save(self, file: str | os.PathLike[str]) -> None:
+    def save(self, file: File) -> None:
         """Write the path to one npz file, whole or not at all."""
         text = {
             "kind": "path",
-            "version": self.provenance.version,
-            "options": dict(self.provenance.options),
-            "data": self.provenance.data,
-            "digest": self.provenance.digest,
+            **self.provenance.to_text(),
             "complete": self.complete,
             "names": encode_names(self.names),
         }
         write_npz(file, text, {**pack_points(self.points), "components": self.components})
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> Path:
+    def load(cls, file: File) -> Path:
         """Read a path that `save` wrote."""
-        text, arrays = read_npz(file, "path")
-        provenance = Provenance(text["version"], text["options"], text["data"], text["digest"])
-        return cls(
-            tuple(unpack_points(arrays)),
-            decode_names(text["names"]),
-            arrays["components"],
-            text["complete"],
-            provenance,
-        )
+        return read_npz(file, "path", _unpack)
+
+
+def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
+    return Path(
+        tuple(unpack_points(arrays)),
+        decode_names(text["names"]),
+        arrays["components"],
+        text["complete"],
+        Provenance.from_text(text),
+    )

@@ -76,6 +76,15 @@ class Similarity:
         )
 
     @property
+    def record(self) -> dict[str, Any]:
+        """How K was made and what is known of it, in plain values; the entries are left out."""
+        known: dict[str, Any] = {"kind": self.kind, "gamma": self.gamma}
+        known["positive_definite"] = self.positive_definite
+        if self.min_eigenvalue is not None:
+            known["min_eigenvalue"] = self.min_eigenvalue
+        return {**known, **self.parameters}
+
+    @property
     def matrix(self) -> sparse.csr_array:
         """The (n, n) matrix, sparse."""
         return self.graph.matrix()

@@ -11,6 +11,9 @@ from convexhc.problem import Problem, cluster_means
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.laplacian import laplacian
 
+# Least bound, in units of the mean similarity of a node to itself over the largest weight.
+_LEAST = 1e-2
+
 
 def consensus_bound(problem: Problem) -> float:
     """A lam above which every connected component is one cluster.
@@ -56,4 +59,7 @@ def consensus_bound(problem: Problem) -> float:
     shift = csr_array((scale * grounded, (np.arange(n), np.arange(n))), shape=(n, n))
     X = splu((L + shift).tocsc()).solve(right)
     steps = weights.weight[:, None] * (X[weights.tail] - X[weights.head])
-    return float(dual_norms(np.ascontiguousarray(steps), penalty.l1_ratio).max())
+    bound = float(dual_norms(np.ascontiguousarray(steps), penalty.l1_ratio).max())
+    # Identical nodes fuse at any lam above zero, and a path needs one of a size that can be seen.
+    unit = problem.fidelity.scale / (n * float(weights.weight.max()))
+    return max(bound, _LEAST * unit) or 1.0

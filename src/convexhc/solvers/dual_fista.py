@@ -98,11 +98,12 @@ class DualFISTA:
     ----------
     inner_share : float
         Inner gap allowed, as a share of the last outer move 1/2 |C+ - C|^2.
-    inner_iter : int
-        Inner iteration budget.
+    inner_least, inner_iter : int
+        Inner iterations: the fewest and the most.
     """
 
     inner_share: float = 0.05
+    inner_least: int = 3
     inner_iter: int = 200
     name: str = "dual_fista"
 
@@ -128,6 +129,8 @@ class DualFISTA:
             start=state.inner,
             tol=0.0,
             gap_tol=max(gap_tol, 1e-14 * inner.fidelity.scale),
+            # Close to the end the start is good to round-off: without a step nothing would move.
+            min_iter=self.inner_least,
             max_iter=self.inner_iter,
         )
         C = state.inner.centroids

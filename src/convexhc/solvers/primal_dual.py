@@ -45,7 +45,9 @@ class PrimalDual:
     def init(self, problem: Problem, start: Solution | None) -> PrimalDualState:
         """Start from the identity (or the data), or from an earlier solution."""
         C, Y, scratch = starting_point(problem, start)
-        weight = max(problem.lam, 1e-3 * problem.fidelity.lipschitz)
+        # In the unit of the similarity, so that its scale does not matter.
+        strongest = float(fusion_of(problem).differences.graph.weight.max(initial=0.0))
+        weight = max(problem.lam * strongest, 1e-3 * problem.fidelity.lipschitz)
         return PrimalDualState(C, Y, scratch, weight, (weight / 20.0, weight * 20.0))
 
     def step(self, problem: Problem, state: PrimalDualState) -> None:

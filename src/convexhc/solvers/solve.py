@@ -10,7 +10,7 @@ import numpy as np
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.problem import Problem, graph_problem
-from convexhc.similarity import require_psd, sparsify
+from convexhc.similarity import Similarity, require_psd, sparsify
 from convexhc.solvers.admm import ADMM
 from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.dual_fista import DualAscent, DualFISTA
@@ -18,6 +18,8 @@ from convexhc.solvers.loop import Method, OnCheck, Solution, run
 from convexhc.solvers.memory import check_memory
 from convexhc.solvers.options import checked_number, named
 from convexhc.solvers.primal_dual import PrimalDual
+from convexhc.solvers.provenance import Provenance, fingerprint
+from convexhc.solvers.start import fusion_of
 from convexhc.terms.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.terms.fidelity import Proximity
 
@@ -102,16 +104,26 @@ def solve(
     """
     graph, problem = prepare(K, lam, weights=weights, l1_ratio=l1_ratio, constraint=constraint)
     chosen = choose_method(problem, method)
+    options: dict[str, Any] = {
+        "lam": problem.lam,
+        "l1_ratio": float(l1_ratio),
+        "method": method,
+        "tol": checked_number("tol", tol),
+        "max_iter": int(checked_number("max_iter", max_iter)),
+        "constraint": constraint,
+        "similarity": K.record if isinstance(K, Similarity) else None,
+    }
     check_memory(problem, chosen.name)
     solution = run(
         problem,
         chosen,
         start=start,
-        tol=checked_number("tol", tol),
-        max_iter=int(checked_number("max_iter", max_iter)),
+        tol=options["tol"],
+        max_iter=options["max_iter"],
         on_check=on_check,
     )
-    return replace(solution, names=graph.names)
+    data = fingerprint(graph, fusion_of(problem).differences.graph)
+    return replace(solution, names=graph.names, provenance=Provenance.of(options, data))
 
 
 def prepare(

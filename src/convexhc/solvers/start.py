@@ -44,7 +44,9 @@ def starting_point(problem: Problem, start: Solution | None) -> Start:
     penalty = fusion_of(problem)
     n, m = problem.shape
     if start is None:
-        data = np.eye(n) if isinstance(problem.fidelity, Kernel) else problem.fidelity.target
+        # The solution at lam = 0 of a whole kernel; what a contracted one has nearest to it.
+        whole = isinstance(problem.fidelity, Kernel) and n == m
+        data = np.eye(n) if whole else problem.fidelity.target
         C, Y = problem.constraint.project(data).C.copy(), np.zeros((penalty.n_edges, m))
         return Start(C, Y, edge_kernels.scratch(penalty.edges, n, m))
     if start.centroids.shape != (n, m) or start.dual.shape != (penalty.n_edges, m):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from numbers import Real
 from typing import Literal, SupportsIndex
 
 import numpy as np
@@ -88,7 +89,9 @@ def positive_int(name: str, value: SupportsIndex) -> int:
 
 def nonnegative(name: str, value: float | None) -> float:
     """Verify a number that is at least zero; infinity passes, NaN does not."""
-    if value is None or not value >= 0:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    if not value >= 0:
         raise ValueError(f"{name} must be a number of at least 0; got {value}.")
     return float(value)
 
@@ -203,5 +206,7 @@ def widest_plateau(nodes: Nodes, lambdas: FloatArray) -> Plateau:
     between = [plateau for plateau in found if 1 < plateau.n_clusters < nodes.n_leaves]
     if not between:
         return found[-1]
+    # Twins are together from lam = 0 on: how wide that looks depends on where the path begins.
+    between = [plateau for plateau in between if plateau.lam_from > lambdas[0]] or between
     enough = max(plateau.log_width for plateau in between) * (1 - TIE)
     return [plateau for plateau in between if plateau.log_width >= enough][-1]

@@ -62,7 +62,7 @@ def networkx_digraph(nodes: Nodes, names: tuple[Hashable, ...]) -> Any:
             node,
             height=height,
             size=size,
-            name=str(names[node]) if node < nodes.n_leaves else "",
+            name=names[node] if node < nodes.n_leaves else "",
             artificial=node >= first_artificial,
         )
     for merge, children in enumerate(nodes.children):

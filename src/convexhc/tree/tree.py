@@ -280,7 +280,8 @@ class Tree:
         """The plateau with the widest range of log lam among those with 1 < n_clusters < n.
 
         Of equally wide ones (up to rounding) the coarsest; if there is none, because everything
-        fuses at once or nothing does, the coarsest plateau of all.
+        fuses at once or nothing does, the coarsest plateau of all. One that is there at the first
+        lam already has no known beginning, and is taken only if no other has one.
 
         Examples
         --------

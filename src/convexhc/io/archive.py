@@ -1,0 +1,80 @@
+"""Results on disk: one npz file each, plain arrays beside a JSON text, never pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+File = str | os.PathLike[str]
+Result = TypeVar("Result")
+
+
+def write_npz(file: File, text: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a file whole: to a temporary neighbour first, then renamed over the old one."""
+    target = Path(file)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with partial.open("wb") as stream:
+            np.savez(stream, text=np.array(json.dumps(text)), **arrays)  # type: ignore[arg-type]
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_npz(
+    file: File,
+    kind: str,
+    unpack: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Result],
+) -> Result:
+    """Read such a file back and unpack it, or say that it is not one; it is never altered."""
+    try:
+        # numpy leaves a file that it opened itself open when it is no archive.
+        with Path(file).open("rb") as stream:
+            arrays = _arrays(np.load(stream, allow_pickle=False))
+        text = json.loads(str(arrays.pop("text")))
+        if not isinstance(text, dict) or text.get("kind") != kind:
+            raise ValueError("it holds something else")
+        return unpack(text, arrays)
+    except (zipfile.BadZipFile, ValueError, LookupError, EOFError) as error:
+        raise ValueError(
+            f"{file} is not a readable {kind} of convexhc ({error}): it may be cut short or of "
+            "another program. It was left as it is; name another file, or delete this one."
+        ) from error
+
+
+def _arrays(loaded: Any) -> dict[str, NDArray[Any]]:
+    if isinstance(loaded, np.ndarray):
+        raise ValueError("a single array")
+    with loaded as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def encode_names(names: tuple[Hashable, ...]) -> list[Any]:
+    """Node names as JSON: numbers and text as they are, tuples marked, anything else as text."""
+    return [_encode(name) for name in names]
+
+
+def decode_names(names: list[Any]) -> tuple[Hashable, ...]:
+    """The names that `encode_names` stored."""
+    return tuple(_decode(name) for name in names)
+
+
+def _encode(name: object) -> Any:
+    if isinstance(name, tuple):
+        return {"tuple": [_encode(part) for part in name]}
+    if isinstance(name, np.generic):
+        name = name.item()
+    return name if isinstance(name, str | int | float | bool | None) else str(name)
+
+
+def _decode(name: Any) -> Any:
+    return tuple(_decode(part) for part in name["tuple"]) if isinstance(name, dict) else name

@@ -1,0 +1,174 @@
+"""Edge passes of the semismooth Newton method: response of the dual, curvature, linear systems.
+
+For shifted differences V_e = Y_e + sigma (C_i - C_j) the dual response is P(V_e), the projection on
+the dual ball. With s = soft(V_e, soft_e) and |s| > block_e its Jacobian is
+
+    J x = x - shrink [s != 0] x - bend (s . x) s,   shrink = 1 - block_e / |s|,
+    bend = block_e / |s|^3,
+
+and the identity where the edge is fused, |s| <= block_e.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from convexhc.kernels.edges import Edges
+
+Array = NDArray[np.float64]
+
+_FAST = {"reassoc", "contract", "nsz"}
+
+
+class Response(NamedTuple):
+    """Dual P(V) (E x m), fused flags (E), Jacobian (E; E; E x m), and the sums D'P(V) (n x m)."""
+
+    Y: Array
+    fused: NDArray[np.bool_]
+    shrink: Array
+    bend: Array
+    kept: Array
+    total: Array
+
+
+def response(n_edges: int, n: int, m: int) -> Response:
+    """Allocate the outputs of `respond`."""
+    return Response(
+        np.zeros((n_edges, m)),
+        np.zeros(n_edges, np.bool_),
+        np.zeros(n_edges),
+        np.zeros(n_edges),
+        np.zeros((n_edges, m)),
+        np.zeros((n, m)),
+    )
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def respond(C: Array, Y: Array, sigma: float, edges: Edges, out: Response) -> tuple[float, float]:
+    """Write the dual response to C and its Jacobian; return two sums over the edges. O(E m).
+
+    The first is the smoothed penalty, sum_e p_e(z_e) + |P(V_e)|^2 / (2 sigma) with z_e the prox;
+    the second what the response leaves of it, sum_e p_e(C_i - C_j) - <P(V_e), C_i - C_j>.
+    """
+    m = C.shape[1]
+    smoothed, slack = 0.0, 0.0
+    out.total[:] = 0.0
+    for e in range(edges.tail.size):
+        i, j, soft, block = edges.tail[e], edges.head[e], edges.soft[e], edges.block[e]
+        y, kept = out.Y[e], out.kept[e]
+        squares, absolutes, length = 0.0, 0.0, 0.0
+        for k in range(m):
+            apart = C[i, k] - C[j, k]
+            squares += apart * apart
+            absolutes += abs(apart)
+            y[k] = Y[e, k] + sigma * apart
+            over = abs(y[k]) - soft
+            kept[k] = math.copysign(over, y[k]) if over > 0.0 else 0.0
+            length += kept[k] * kept[k]
+        length = math.sqrt(length)
+        fused = length <= block
+        shrink = 0.0 if fused else 1.0 - block / length
+        out.fused[e], out.shrink[e] = fused, shrink
+        out.bend[e] = 0.0 if fused else block / (length * length * length)
+        inside, along, prox = 0.0, 0.0, 0.0
+        for k in range(m):
+            y[k] -= shrink * kept[k]
+            inside += y[k] * y[k]
+            along += y[k] * (C[i, k] - C[j, k])
+            prox += soft * abs(shrink * kept[k])
+            out.total[i, k] += y[k]
+            out.total[j, k] -= y[k]
+        smoothed += (prox + block * shrink * length + 0.5 * inside) / sigma
+        slack += block * math.sqrt(squares) + soft * absolutes - along
+    return smoothed, slack
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _times(X: Array, sigma: float, mass: Array, edges: Edges, at: Response, out: Array) -> None:
+    """(mass + sigma D'J D) X, into ``out``. O(E m)."""
+    m = X.shape[1]
+    for i in range(X.shape[0]):
+        for k in range(m):
+            out[i, k] = mass[i] * X[i, k]
+    for e in range(edges.tail.size):
+        i, j, kept = edges.tail[e], edges.head[e], at.kept[e]
+        if at.fused[e]:
+            for k in range(m):
+                push = sigma * (X[i, k] - X[j, k])
+                out[i, k] += push
+                out[j, k] -= push
+            continue
+        along = 0.0
+        for k in range(m):
+            along += kept[k] * (X[i, k] - X[j, k])
+        along *= sigma * at.bend[e]
+        rest = sigma * (1.0 - at.shrink[e])
+        for k in range(m):
+            scale = rest if kept[k] != 0.0 else sigma
+            push = scale * (X[i, k] - X[j, k]) - along * kept[k]
+            out[i, k] += push
+            out[j, k] -= push
+
+
+@njit(cache=True, nogil=True)
+def _diagonal(sigma: float, mass: Array, edges: Edges, at: Response) -> Array:
+    """Diagonal of that matrix. O(E m)."""
+    n, m = at.total.shape
+    out = np.empty((n, m))
+    for i in range(n):
+        out[i] = mass[i]
+    for e in range(edges.tail.size):
+        i, j = edges.tail[e], edges.head[e]
+        for k in range(m):
+            push = sigma
+            if not at.fused[e]:
+                kept = at.kept[e, k]
+                lost = at.shrink[e] if kept != 0.0 else 0.0
+                push *= 1.0 - lost - at.bend[e] * kept * kept
+            out[i, k] += push
+            out[j, k] += push
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def newton_direction(
+    G: Array, sigma: float, mass: Array, edges: Edges, at: Response, tol: float, max_iter: int
+) -> Array:
+    """Minus (mass + sigma D'J D)^-1 G, by conjugate gradients with a diagonal preconditioner.
+
+    Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one. Any
+    number of iterations gives a direction of descent. O(E m) an iteration.
+    """
+    n, m = G.shape
+    scale = _diagonal(sigma, mass, edges, at)
+    X, R, P, Q = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m)), np.empty((n, m))
+    now = 0.0
+    for i in range(n):
+        for k in range(m):
+            R[i, k] = -G[i, k]
+            P[i, k] = R[i, k] / scale[i, k]
+            now += R[i, k] * P[i, k]
+    enough = tol * tol * now
+    for _ in range(max_iter):
+        if now <= enough:
+            break
+        _times(P, sigma, mass, edges, at, Q)
+        curve = 0.0
+        for i in range(n):
+            for k in range(m):
+                curve += P[i, k] * Q[i, k]
+        length, before, now = now / curve, now, 0.0
+        for i in range(n):
+            for k in range(m):
+                X[i, k] += length * P[i, k]
+                R[i, k] -= length * Q[i, k]
+                now += R[i, k] * R[i, k] / scale[i, k]
+        for i in range(n):
+            for k in range(m):
+                P[i, k] = R[i, k] / scale[i, k] + now / before * P[i, k]
+    return X

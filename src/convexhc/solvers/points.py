@@ -1,0 +1,161 @@
+"""The points model at one lam: solve for the clusters, complete the dual inside them, certify.
+
+Clusters of an earlier lam are contracted to one row each, and that small problem is solved far more
+exactly than asked for, since its fusions are kept. Nothing is believed before the full problem has
+certified it: the dual between clusters is known, and inside a cluster it is a flow that carries the
+rest of the data to the centroid without leaving the dual balls. Where there is no such flow, the
+search for it ends with the parts into which the cluster falls, and these are solved anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.graph import Graph
+from convexhc.kernels import edges as edge_kernels
+from convexhc.problem import Labels, Problem
+from convexhc.solvers.contraction import Contraction, contract
+from convexhc.solvers.loop import Solution, Status, run
+from convexhc.solvers.newton import SemismoothNewton
+from convexhc.solvers.start import fusion_of
+from convexhc.terms.constraint import Free
+from convexhc.terms.fidelity import Proximity
+from convexhc.terms.penalty import Differences
+
+Array = NDArray[np.float64]
+
+# Shares of the gap asked for: of the contracted problem, of centroids that meet, of the flows.
+_SHARP, _MEET, _FLOW = 1e-7, 1e-3, 0.3
+# How often clusters may be parted before the full problem is solved as it is.
+_ROUNDS = 6
+# Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.
+_FLOW_BOLDNESS = 300.0
+
+
+def solve_contracted(
+    problem: Problem, *, start: Solution | None, tol: float, max_iter: int
+) -> Solution:
+    """Minimise a points problem, from the clusters of ``start``, to a certified relative gap.
+
+    Parameters
+    ----------
+    problem : Problem
+        Squared distances, fusion penalty, no constraint.
+    start : Solution or None
+        A solution of the same problem at a lower lam, not altered.
+    tol : float
+        Relative duality gap of the full problem.
+    max_iter : int
+        Budget of iterations, each of several Newton steps, of every run.
+
+    Returns
+    -------
+    Solution
+        O(c d) work for c clusters, and O(E d) for the flows and the certificate.
+    """
+    scale = problem.objective(problem.fidelity.target if start is None else start.centroids)
+    newton = SemismoothNewton(allowance=_MEET * tol * scale)
+    if start is None:
+        return run(
+            problem,
+            newton,
+            tol=0.0,
+            gap_tol=_SHARP * tol * scale,
+            max_iter=max_iter,
+            check_every=1,
+        )
+    n_iter = 0
+    for _ in range(_ROUNDS):
+        contraction = contract(problem, start.labels)
+        small = run(
+            contraction.problem,
+            newton,
+            start=contraction.restrict(start),
+            tol=0.0,
+            gap_tol=_SHARP * tol * scale,
+            max_iter=max_iter,
+            check_every=1,
+        )
+        inside = _carried(problem, contraction, small, start)
+        found = contraction.expand(small, inside)
+        flows = _flows(problem, found, gap_tol=_FLOW * tol * scale, max_iter=max_iter)
+        n_iter += small.n_iter + flows.n_iter
+        certificate = problem.certify(found.centroids, flows.dual)
+        found = replace(
+            found, dual=flows.dual, certificate=certificate, n_iter=n_iter, lam=problem.lam
+        )
+        if certificate.relative_gap <= tol:
+            return replace(found, status=Status.SOLVED)
+        if flows.n_clusters == found.n_clusters:
+            break
+        start = replace(found, centroids=flows.centroids, labels=flows.labels)
+    solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
+    return replace(solution, n_iter=n_iter + solution.n_iter)
+
+
+def _carried(problem: Problem, contraction: Contraction, small: Solution, start: Solution) -> Array:
+    """Duals of ``start`` inside its clusters, those of each cluster times the factor that fits best.
+
+    Flows inside a cluster grow about as lam does while it is pulled from outside, and stay as they
+    are once it stands alone. One factor a cluster, at most the ratio of the two lam, keeps the dual
+    in its balls.
+    """
+    penalty, labels = fusion_of(problem), contraction.labels
+    edges, n = penalty.edges, labels.size
+    apart = contraction.share > 0.0
+    between = contraction.expand(small, np.zeros_like(start.dual))
+    wanted = problem.fidelity.target - between.centroids - penalty.pull(between.dual)
+    inside = np.where(apart[:, None], 0.0, start.dual)
+    had = edge_kernels.adjoint(inside, edges, n)
+    along = np.bincount(labels, np.einsum("ik,ik->i", wanted, had))
+    length = np.bincount(labels, np.einsum("ik,ik->i", had, had))
+    factor = np.divide(along, length, out=np.ones_like(along), where=length > 0.0)
+    most = problem.lam / start.lam if start.lam > 0.0 else 1.0
+    inside *= np.clip(factor, 0.0, most)[labels[edges.tail], None]
+    return inside
+
+
+def _flows(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int) -> Solution:
+    """Complete the dual inside the clusters of ``found``, or part the clusters that have none.
+
+    With the dual between clusters held fixed, what remains is the points problem of every cluster
+    for itself, all at once: data X - D'Y over the other edges. Its minimiser is the centroid when
+    the cluster may stay together.
+    """
+    penalty = fusion_of(problem)
+    graph, labels = penalty.differences.graph, found.labels
+    inside = labels[graph.tail] == labels[graph.head]
+    dual = penalty.feasible_dual(found.dual)
+    if not inside.any():
+        return replace(found, dual=dual, n_iter=0)
+    outer = np.where(inside[:, None], 0.0, dual)
+    part = Problem(
+        Proximity(problem.fidelity.target - penalty.pull(outer)),
+        replace(penalty, differences=Differences(_subgraph(graph, inside))),
+        Free(),
+    )
+    flows = run(
+        part,
+        SemismoothNewton(boldness=_FLOW_BOLDNESS),
+        start=replace(found, dual=dual[inside]),
+        tol=0.0,
+        gap_tol=gap_tol,
+        max_iter=max_iter,
+        check_every=1,
+    )
+    dual[inside] = flows.dual
+    return replace(flows, dual=dual)
+
+
+def _subgraph(graph: Graph, kept: NDArray[np.bool_]) -> Graph:
+    """The same nodes with some of the edges."""
+    return replace(graph, tail=graph.tail[kept], head=graph.head[kept], weight=graph.weight[kept])
+
+
+def is_finer(one: Labels, other: Labels) -> bool:
+    """Whether every cluster of ``one`` lies in one cluster of ``other``."""
+    pairs = np.unique(np.stack([one, other]), axis=1)
+    return bool(pairs.shape[1] == int(one.max()) + 1)

@@ -1,0 +1,46 @@
+"""Where a result comes from: enough to tell whether another run would be the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from convexhc.graph import Graph
+from convexhc.version import __version__
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Version, options, fingerprint of the data, and a digest of the three."""
+
+    version: str
+    options: Mapping[str, Any]
+    data: str
+    digest: str
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], data: str) -> Provenance:
+        """Provenance of a run by this version."""
+        said = json.dumps([__version__, dict(options), data], sort_keys=True)
+        return cls(__version__, dict(options), data, hashlib.sha256(said.encode()).hexdigest())
+
+    def to_text(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_text(cls, text: Mapping[str, Any]) -> Provenance:
+        """What `to_text` wrote, perhaps among other things."""
+        return cls(text["version"], text["options"], text["data"], text["digest"])
+
+
+def fingerprint(*graphs: Graph) -> str:
+    """Digest of the entries of some graphs: of the similarity and of the edge weights."""
+    mark = hashlib.sha256()
+    for graph in graphs:
+        for array in (graph.tail, graph.head, graph.weight, graph.diagonal):
+            mark.update(array.tobytes())
+    return mark.hexdigest()

@@ -1,0 +1,210 @@
+"""What a solver returns: centroids, clusters, the proof of how good they are; and its file."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
+from convexhc.problem import Certificate, Labels
+from convexhc.solvers.provenance import Provenance
+
+Array = NDArray[np.float64]
+
+
+class Status(Enum):
+    """Why a solver stopped; the value is advice."""
+
+    SOLVED = "The certificate is below the tolerance."
+    MAX_ITER = (
+        "Iteration budget spent before the certificate reached the tolerance: "
+        "raise max_iter or loosen tol."
+    )
+    STOPPED = "Stopped by on_check before the certificate reached the tolerance."
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A certified solution at one strength of the penalty.
+
+    Attributes
+    ----------
+    centroids : (n, m) ndarray
+        One centroid a row; rows of one cluster are equal to the last bit.
+    dual : (E, m) ndarray
+        Edge dual that proves the gap.
+    labels : (n,) ndarray of int
+        Cluster of every node, numbered by first occurrence.
+    certificate : Certificate
+        Halved objective, duality gap, residual of the constraint.
+    status : Status
+        Why the solver stopped.
+    n_iter : int
+        Iterations used.
+    lam : float
+        Strength of the penalty.
+    method : str
+        Name of the solver.
+    names : tuple
+        Names of the nodes, empty when they have none.
+    seconds : float
+        Time the solver took.
+    provenance : Provenance or None
+        Version, options and fingerprint of the data, when it comes from `convexhc.solve`.
+    """
+
+    centroids: Array = field(repr=False)
+    dual: Array = field(repr=False)
+    labels: Labels = field(repr=False)
+    certificate: Certificate
+    status: Status
+    n_iter: int
+    lam: float
+    method: str
+    names: tuple[Hashable, ...] = field(default=(), repr=False)
+    seconds: float = field(default=0.0, repr=False)
+    provenance: Provenance | None = field(default=None, repr=False)
+
+    @property
+    def pi(self) -> Array:
+        """The paper's matrix: column i is the centroid of node i."""
+        return self.centroids.T
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of distinct centroids."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def objective(self) -> float:
+        """Objective in the paper's scale (eq. 4): twice the halved one."""
+        return 2.0 * self.certificate.objective
+
+    @property
+    def relative_gap(self) -> float:
+        """Duality gap over the size of the objective."""
+        return self.certificate.relative_gap
+
+    @property
+    def clusters(self) -> tuple[tuple[Hashable, ...], ...]:
+        """Names of the members of every cluster, in the order of the labels."""
+        return members(self.labels, self.names or tuple(range(self.labels.size)))
+
+    def to_frame(self) -> Any:
+        """One row a node, as a pandas DataFrame with node, cluster and size (extra: graphs)."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
+        names = self.names or range(self.labels.size)
+        sizes = np.bincount(self.labels)[self.labels]
+        return pd.DataFrame({"node": list(names), "cluster": self.labels, "size": sizes})
+
+    def summary(self) -> str:
+        """A short text: size, clusters, certificate, effort."""
+        sizes = Counter(np.bincount(self.labels).tolist())
+        told = ", ".join(f"{sizes[size]} of {size}" for size in sorted(sizes, reverse=True)[:6])
+        more = ", ..." if len(sizes) > 6 else ""
+        return "\n".join(
+            [
+                f"{self.labels.size} nodes, lam {self.lam:.4g}, {self.n_clusters} cluster(s): "
+                f"{told}{more}",
+                f"objective {self.objective:.6g}, relative gap {self.relative_gap:.1e}, "
+                f"residual {self.certificate.residual:.1e}",
+                f"{self.method}, {self.n_iter} iterations. {self.status.value}",
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        return card("convexhc solution", self.summary())
+
+    def save(self, file: File) -> None:
+        """Write the solution to one npz file, whole or not at all."""
+        text, arrays = pack_solution(self)
+        origin = None if self.provenance is None else self.provenance.to_text()
+        text |= {"kind": "solution", "names": encode_names(self.names), "provenance": origin}
+        write_npz(file, text, arrays)
+
+    @classmethod
+    def load(cls, file: File) -> Solution:
+        """Read a solution that `save` wrote."""
+        return read_npz(file, "solution", _unpack_file)
+
+
+def pack_solution(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A solution as JSON can hold it, and its arrays; names and provenance are left out."""
+    text = {
+        "certificate": [float(value) for value in solution.certificate],
+        "status": solution.status.name,
+        "n_iter": solution.n_iter,
+        "lam": solution.lam,
+        "method": solution.method,
+        "seconds": solution.seconds,
+    }
+    arrays = {name: getattr(solution, name) for name in ("centroids", "dual", "labels")}
+    return text, arrays
+
+
+def unpack_solution(
+    text: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    names: tuple[Hashable, ...] = (),
+    provenance: Provenance | None = None,
+) -> Solution:
+    """The solution that `pack_solution` took apart."""
+    return Solution(
+        arrays["centroids"],
+        arrays["dual"],
+        arrays["labels"],
+        Certificate(*text["certificate"]),
+        Status[text["status"]],
+        text["n_iter"],
+        text["lam"],
+        text["method"],
+        names,
+        text["seconds"],
+        provenance,
+    )
+
+
+def _unpack_file(text: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Solution:
+    origin = text["provenance"]
+    return unpack_solution(
+        text,
+        arrays,
+        names=decode_names(text["names"]),
+        provenance=None if origin is None else Provenance.from_text(origin),
+    )
+
+
+def members(labels: Labels, names: tuple[Hashable, ...]) -> tuple[tuple[Hashable, ...], ...]:
+    """Names by cluster, in the order of the labels; nodes labelled -1 belong to none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> members(np.array([0, 1, 0, -1]), ("a", "b", "c", "d"))
+    (('a', 'c'), ('b',))
+    """
+    groups: list[list[Hashable]] = [[] for _ in range(int(labels.max()) + 1)]
+    for name, label in zip(names, labels.tolist(), strict=True):
+        if label >= 0:
+            groups[label].append(name)
+    return tuple(tuple(group) for group in groups)
+
+
+def card(title: str, text: str) -> str:
+    """A text in a frame, as notebooks show a result."""
+    return (
+        "<div style='border:1px solid #8884;border-radius:6px;padding:.6em 1em;"
+        f"display:inline-block'><strong>{html.escape(title)}</strong>"
+        f"<pre style='margin:.4em 0 0'>{html.escape(text)}</pre></div>"
+    )

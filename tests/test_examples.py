@@ -1,0 +1,72 @@
+"""Every script in `examples/` runs, and finds what is known of its data."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+@pytest.fixture
+def run(capsys):
+    """Run an example; return its variables and what it printed."""
+
+    def run_one(name):
+        variables = runpy.run_path(str(EXAMPLES / f"{name}.py"))
+        return variables, capsys.readouterr().out
+
+    return run_one
+
+
+def test_karate_finds_the_two_sides_but_for_one_member(run):
+    variables, printed = run("karate")
+    club = nx.karate_club_graph()
+    sides = [club.nodes[member]["club"] for member in club]
+    labels = variables["path"].labels(n_clusters=2)
+    misplaced = min(
+        sum(
+            (side == "Officer") == (label == one) for side, label in zip(sides, labels, strict=True)
+        )
+        for one in (0, 1)
+    )
+    assert misplaced <= 1
+    assert "group 1" in printed
+
+
+def test_southern_women_finds_the_two_circles(run):
+    """The two circles of the study are the first nine and the last nine women."""
+    variables, printed = run("southern_women")
+    names = variables["path"].names
+    assert variables["path"].clusters(n_clusters=2) == (names[:9], names[9:])
+    assert "Evelyn Jefferson" in printed
+
+
+def test_les_miserables_has_no_single_characters_in_its_condensed_cut(run):
+    variables, printed = run("les_miserables")
+    path = variables["path"]
+    plain = path.clusters(n_clusters=6)
+    condensed = path.clusters(n_clusters=6, min_cluster_size=4)
+    assert min(map(len, condensed)) >= 4
+    assert len(condensed) == 6
+    assert min(map(len, plain)) == 1
+    # The students of the barricade are together.
+    students = {"Enjolras", "Combeferre", "Courfeyrac", "Joly", "Grantaire", "Feuilly"}
+    assert any(students <= set(group) for group in condensed)
+    assert "condensed" in printed
+
+
+def test_wine_is_told_apart_by_cultivar(run):
+    variables, _ = run("wine")
+    assert adjusted_rand_score(variables["wine"].target, variables["labels"]) > 0.7
+    assert variables["fitted"].n_clusters_ == 3
+
+
+def test_every_example_is_tested():
+    tested = Path(__file__).read_text(encoding="utf-8")
+    for file in EXAMPLES.glob("*.py"):
+        assert f'run("{file.stem}")' in tested
