@@ -169,7 +169,7 @@ def silhouette_peaks(rows: Sequence[Row]) -> list[Row]:
                     values.setdefault(row["lam"], []).append(row[f"{level}_silhouette"])
             means = {lam: float(np.mean(every)) for lam, every in values.items()}
             best = np.nanmax(list(means.values()))
-            at = [lam for lam, mean in means.items() if mean >= best - 1e-9]
+            at = [lam for lam, mean in means.items() if mean >= best - 1e-6]
             peaks.append(
                 {
                     "alpha": alpha,
