@@ -42,8 +42,8 @@ def neighbors_that_differ(
     --------
     >>> line = np.abs(np.subtract.outer([0.0, 1.0, 3.0], [0.0, 1.0, 3.0]))
     >>> neighbors_that_differ([line, line.max() - line], k=1)
-    array([[0. , 0.667],
-           [0.667, 0. ]])
+    array([[0., 1.],
+           [1., 0.]])
     """
     rng = np.random.default_rng(0)
     n, m = len(distances[0]), len(distances)
