@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
-from convexhc.problem import Labels, Problem
+from convexhc.problem import Problem
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
@@ -27,8 +27,9 @@ from convexhc.terms.penalty import Differences
 
 Array = NDArray[np.float64]
 
-# Shares of the gap asked for: of the contracted problem, of centroids that meet, of the flows.
-_SHARP, _MEET, _FLOW = 1e-7, 1e-3, 0.3
+# Shares of the gap asked for: of the contracted problem, before and after what has met in it is
+# contracted too; of centroids that meet; of the flows.
+_ROUGH, _SHARP, _MEET, _FLOW = 1e-6, 1e-8, 1e-3, 0.3
 # How often clusters may be parted before the full problem is solved as it is.
 _ROUNDS = 6
 # Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.
@@ -58,35 +59,19 @@ def solve_contracted(
     """
     scale = problem.objective(problem.fidelity.target if start is None else start.centroids)
     newton = SemismoothNewton(allowance=_MEET * tol * scale)
-    if start is None:
-        return run(
-            problem,
-            newton,
-            tol=0.0,
-            gap_tol=_SHARP * tol * scale,
-            max_iter=max_iter,
-            check_every=1,
-        )
     n_iter = 0
+    if start is None:
+        start = _run(problem, newton, None, _ROUGH * tol * scale, max_iter)
+        n_iter = start.n_iter
     for _ in range(_ROUNDS):
-        contraction = contract(problem, start.labels)
-        small = run(
-            contraction.problem,
-            newton,
-            start=contraction.restrict(start),
-            tol=0.0,
-            gap_tol=_SHARP * tol * scale,
-            max_iter=max_iter,
-            check_every=1,
-        )
-        inside = _carried(problem, contraction, small, start)
-        found = contraction.expand(small, inside)
+        found = start
+        for share in (_ROUGH, _SHARP):
+            found = _between(problem, newton, found, share * tol * scale, max_iter)
+            n_iter += found.n_iter
         flows = _flows(problem, found, gap_tol=_FLOW * tol * scale, max_iter=max_iter)
-        n_iter += small.n_iter + flows.n_iter
+        n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
-        found = replace(
-            found, dual=flows.dual, certificate=certificate, n_iter=n_iter, lam=problem.lam
-        )
+        found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)
         if certificate.relative_gap <= tol:
             return replace(found, status=Status.SOLVED)
         if flows.n_clusters == found.n_clusters:
@@ -94,6 +79,34 @@ def solve_contracted(
         start = replace(found, centroids=flows.centroids, labels=flows.labels)
     solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
     return replace(solution, n_iter=n_iter + solution.n_iter)
+
+
+def _run(
+    problem: Problem,
+    newton: SemismoothNewton,
+    start: Solution | None,
+    gap_tol: float,
+    max_iter: int,
+) -> Solution:
+    """Solve to an absolute gap: that of the full problem is what counts."""
+    return run(
+        problem,
+        newton,
+        start=start,
+        tol=0.0,
+        gap_tol=gap_tol,
+        max_iter=max_iter,
+        check_every=1,
+    )
+
+
+def _between(
+    problem: Problem, newton: SemismoothNewton, start: Solution, gap_tol: float, max_iter: int
+) -> Solution:
+    """Solve for one centroid a cluster of ``start``, and write the answer for the full problem."""
+    contraction = contract(problem, start.labels)
+    small = _run(contraction.problem, newton, contraction.restrict(start), gap_tol, max_iter)
+    return contraction.expand(small, _carried(problem, contraction, small, start))
 
 
 def _carried(problem: Problem, contraction: Contraction, small: Solution, start: Solution) -> Array:
@@ -137,15 +150,8 @@ def _flows(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int) 
         replace(penalty, differences=Differences(_subgraph(graph, inside))),
         Free(),
     )
-    flows = run(
-        part,
-        SemismoothNewton(boldness=_FLOW_BOLDNESS),
-        start=replace(found, dual=dual[inside]),
-        tol=0.0,
-        gap_tol=gap_tol,
-        max_iter=max_iter,
-        check_every=1,
-    )
+    newton = SemismoothNewton(boldness=_FLOW_BOLDNESS)
+    flows = _run(part, newton, replace(found, dual=dual[inside]), gap_tol, max_iter)
     dual[inside] = flows.dual
     return replace(flows, dual=dual)
 
@@ -153,9 +159,3 @@ def _flows(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int) 
 def _subgraph(graph: Graph, kept: NDArray[np.bool_]) -> Graph:
     """The same nodes with some of the edges."""
     return replace(graph, tail=graph.tail[kept], head=graph.head[kept], weight=graph.weight[kept])
-
-
-def is_finer(one: Labels, other: Labels) -> bool:
-    """Whether every cluster of ``one`` lies in one cluster of ``other``."""
-    pairs = np.unique(np.stack([one, other]), axis=1)
-    return bool(pairs.shape[1] == int(one.max()) + 1)
