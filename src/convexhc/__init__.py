@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from convexhc import datasets, metrics, similarity
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.path import Path, solve_path
+from convexhc.path import Path, solve_path, solve_points_path
 from convexhc.problem import Certificate
 from convexhc.solvers.loop import Solution, Status
 from convexhc.solvers.smooth import SmoothPath, smooth_path
@@ -39,6 +39,7 @@ __all__ = [
     "smooth_path",
     "solve",
     "solve_path",
+    "solve_points_path",
     "tl",
 ]
 

@@ -110,7 +110,7 @@ def _between(
 
 
 def _carried(problem: Problem, contraction: Contraction, small: Solution, start: Solution) -> Array:
-    """Duals of ``start`` inside its clusters, those of each cluster times the factor that fits best.
+    """Duals of ``start`` inside its clusters, those of each times the factor that fits best.
 
     Flows inside a cluster grow about as lam does while it is pulled from outside, and stay as they
     are once it stands alone. One factor a cluster, at most the ratio of the two lam, keeps the dual
