@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from convexhc.kernels.edges import Edges
+from convexhc.kernels.prox import split
 
 Array = NDArray[np.float64]
 
@@ -86,6 +87,15 @@ def respond(C: Array, Y: Array, sigma: float, edges: Edges, out: Response) -> tu
         smoothed += (prox + block * shrink * length + 0.5 * inside) / sigma
         slack += block * math.sqrt(squares) + soft * absolutes - along
     return smoothed, slack
+
+
+@njit(cache=True, nogil=True)
+def well_inside(Y: Array, edges: Edges, share: float) -> NDArray[np.bool_]:
+    """Whether every row of Y is in its dual ball scaled by ``share``. O(E m)."""
+    out, rest = np.empty(Y.shape[0], np.bool_), np.empty(Y.shape[1])
+    for e in range(Y.shape[0]):
+        out[e] = split(Y[e], share * edges.soft[e], share * edges.block[e], rest)
+    return out
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)

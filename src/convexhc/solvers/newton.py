@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 # A subproblem is solved until its error is this share of what the next dual can mend.
 _SHARE = 0.25
-# Newton steps in a subproblem, halvings of a step, conjugate gradient iterations and their accuracy.
+# Newton steps in a subproblem, halvings of a step, conjugate gradients and their accuracy.
 _NEWTON_STEPS, _HALVINGS, _CG_STEPS, _CG_TOL = 50, 15, 500, 0.05
 # By how much sigma grows when the error of the dual is above this share of the other one.
 _GROWTH, _LAG = 3.0, 0.1

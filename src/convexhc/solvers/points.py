@@ -16,20 +16,23 @@ from numpy.typing import NDArray
 
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
-from convexhc.problem import Problem
+from convexhc.kernels.newton import well_inside
+from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.start import fused_labels, fusion_of
 from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity
 from convexhc.terms.penalty import Differences
 
 Array = NDArray[np.float64]
 
-# Shares of the gap asked for: of the contracted problem, before and after what has met in it is
-# contracted too; of centroids that meet; of the flows.
-_ROUGH, _SHARP, _MEET, _FLOW = 1e-6, 1e-8, 1e-3, 0.3
+# Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
+# is contracted too; of centroids that meet; of the flows.
+_ROUGH, _SHARP, _MEET, _FLOW = 1e-4, 1e-8, 1e-3, 0.3
+# Share of a dual ball inside which a dual tells of a fusion that is there to stay.
+_WELL_INSIDE = 0.95
 # How often clusters may be parted before the full problem is solved as it is.
 _ROUNDS = 6
 # Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.
@@ -64,10 +67,10 @@ def solve_contracted(
         start = _run(problem, newton, None, _ROUGH * tol * scale, max_iter)
         n_iter = start.n_iter
     for _ in range(_ROUNDS):
-        found = start
-        for share in (_ROUGH, _SHARP):
-            found = _between(problem, newton, found, share * tol * scale, max_iter)
-            n_iter += found.n_iter
+        rough = _between(problem, newton, start, _ROUGH * tol * scale, max_iter)
+        settled = replace(rough, labels=_settled(problem, rough, start))
+        found = _between(problem, newton, settled, _SHARP * tol * scale, max_iter)
+        n_iter += rough.n_iter + found.n_iter
         flows = _flows(problem, found, gap_tol=_FLOW * tol * scale, max_iter=max_iter)
         n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
@@ -107,6 +110,17 @@ def _between(
     contraction = contract(problem, start.labels)
     small = _run(contraction.problem, newton, contraction.restrict(start), gap_tol, max_iter)
     return contraction.expand(small, _carried(problem, contraction, small, start))
+
+
+def _settled(problem: Problem, rough: Solution, start: Solution) -> Labels:
+    """Clusters of ``start``, and those of ``rough`` that will stay when the rest still moves.
+
+    These are joined by edges whose dual is inside its ball by a margin.
+    """
+    edges = fusion_of(problem).edges
+    fused = rough.labels[edges.tail] == rough.labels[edges.head]
+    fused &= well_inside(rough.dual, edges, _WELL_INSIDE)
+    return fused_labels(problem, fused | (start.labels[edges.tail] == start.labels[edges.head]))
 
 
 def _carried(problem: Problem, contraction: Contraction, small: Solution, start: Solution) -> Array:
