@@ -17,10 +17,11 @@ from convexhc.version import __version__
 
 if TYPE_CHECKING:
     from convexhc import plots, report, tl
-    from convexhc.estimators import ConvexHierarchicalClustering
+    from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 
 __all__ = [
     "Certificate",
+    "ConvexClustering",
     "ConvexHierarchicalClustering",
     "Graph",
     "Path",
@@ -45,6 +46,7 @@ __all__ = [
 
 # Loaded when asked for: scikit-learn alone takes longer to import than the rest of the package.
 _ON_USE = {
+    "ConvexClustering": "convexhc.estimators",
     "ConvexHierarchicalClustering": "convexhc.estimators",
     "plots": "convexhc.plots",
     "report": "convexhc.report",

@@ -73,12 +73,14 @@ def respond(C: Array, Y: Array, sigma: float, edges: Edges, out: Response) -> tu
             length += kept[k] * kept[k]
         length = math.sqrt(length)
         fused = length <= block
-        shrink = 0.0 if fused else 1.0 - block / length
+        left = 1.0 if fused else block / length
+        shrink = 1.0 - left
         out.fused[e], out.shrink[e] = fused, shrink
-        out.bend[e] = 0.0 if fused else block / (length * length * length)
+        out.bend[e] = 0.0 if fused else left / (length * length)
         inside, along, prox = 0.0, 0.0, 0.0
         for k in range(m):
-            y[k] -= shrink * kept[k]
+            # P(V) = clip(V, soft) + left s, without cancellation however long V is.
+            y[k] = min(max(y[k], -soft), soft) + left * kept[k]
             inside += y[k] * y[k]
             along += y[k] * (C[i, k] - C[j, k])
             prox += soft * abs(shrink * kept[k])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc.border import checked_names
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.metrics import effective_rank_of
@@ -41,6 +42,7 @@ def solve_points_path(
     l1_ratio: float = 0.0,
     tol: float = 1e-4,
     max_iter: int = 200,
+    names: Iterable[Hashable] | None = None,
     keep: KeepPoints | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: Callable[[Point], object] | None = None,
@@ -68,6 +70,8 @@ def solve_points_path(
         Relative duality gap at which each lam is solved.
     max_iter : int
         Iterations, of several Newton steps each, of every run a lam needs.
+    names : iterable of n distinct hashable values, optional
+        Names of the points, instead of the index of X.
     keep : {"all", "labels"} or callable, optional
         Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
         Default: all if X has at most 100 000 numbers.
@@ -102,7 +106,8 @@ def solve_points_path(
     >>> bool(path.relative_gap.max() <= 1e-4)
     True
     """
-    table, names = read_points(X)
+    table, index = read_points(X)
+    chosen = checked_names(index if names is None else names, len(table))
     problem = points_problem(
         table,
         _edge_weights(table, weights),
@@ -110,22 +115,24 @@ def solve_points_path(
         l1_ratio=checked_number("l1_ratio", l1_ratio, upper=1.0),
     )
     check_memory(problem, "newton")
-    given = not isinstance(lambdas, int | np.integer)
-    grid = _given(lambdas) if given else _found(problem, lambdas)
+    if isinstance(lambdas, int | np.integer):
+        grid, found = _found(problem, lambdas), True
+    else:
+        grid, found = _given(lambdas), False
     options = {
         "model": "points",
         "l1_ratio": float(l1_ratio),
         "tol": checked_number("tol", tol),
         "max_iter": int(checked_number("max_iter", max_iter)),
         "lambdas": grid,
-        "given": given,
+        "to_consensus": found,
     }
     provenance = Provenance.of(options, _digest(problem))
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
     points, complete = _march(problem, options, _keeper(keep, table.size), saved, on_check)
     return Path(
         points=tuple(points),
-        names=tuple(names),
+        names=chosen,
         components=fusion_of(problem).differences.graph.components()[1],
         complete=complete,
         provenance=provenance,
@@ -144,7 +151,7 @@ def _march(
     progress = (saved.load() if saved is not None else None) or Progress()
     for lam in options["lambdas"][len(progress.points) :]:
         left = progress.left
-        if left is not None and left.n_clusters == goal and not options["given"]:
+        if left is not None and left.n_clusters == goal and options["to_consensus"]:
             return progress.points, True
         progress.left = solve_contracted(
             problem.at(lam), start=left, tol=options["tol"], max_iter=options["max_iter"]
@@ -156,7 +163,9 @@ def _march(
         if on_check is not None and on_check(point):
             return progress.points, False
     end = progress.left
-    return progress.points, options["given"] or (end is not None and end.n_clusters == goal)
+    return progress.points, not options["to_consensus"] or (
+        end is not None and end.n_clusters == goal
+    )
 
 
 def _point(solution: Solution, *, keep: bool) -> Point:
@@ -191,10 +200,10 @@ def _edge_weights(X: Array, weights: Any) -> Graph:
 
 
 def _found(problem: Problem, count: int | np.integer) -> list[float]:
-    """A geometric grid from where a middling edge may first be fused to the consensus.
+    """A geometric grid from where the first edges may be fused to the consensus.
 
     |U_i - X_i| is at most lam times the weights around i, so i and j are apart below
-    lam = |X_i - X_j| / (deg_i + deg_j), up to the ratio of the norms; half the edges are surely
+    lam = |X_i - X_j| / (deg_i + deg_j), up to the ratio of the norms; nine edges of ten are surely
     apart at the first lam.
     """
     if isinstance(count, bool) or count < 2:
@@ -210,7 +219,7 @@ def _found(problem: Problem, count: int | np.integer) -> list[float]:
         # Nothing to fuse, or nothing apart: any strength tells the whole story.
         return [1.0]
     norm = 1.0 - penalty.l1_ratio + penalty.l1_ratio * X.shape[1] ** 0.5
-    first = min(float(np.median(apart[apart > 0.0])) / norm, 0.5 * bound)
+    first = min(float(np.quantile(apart[apart > 0.0], 0.1)) / norm, 0.5 * bound)
     # A little above the bound, which may be met with equality.
     return [float(lam) for lam in np.geomspace(first, 1.01 * bound, int(count))]
 

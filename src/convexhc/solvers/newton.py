@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 _SHARE = 0.25
 # Newton steps in a subproblem, halvings of a step, conjugate gradients and their accuracy.
 _NEWTON_STEPS, _HALVINGS, _CG_STEPS, _CG_TOL = 50, 15, 500, 0.05
+# Share of the distances in the data that counts as a distance between centroids.
+_DATA = 0.01
 # By how much sigma grows when the error of the dual is above this share of the other one.
 _GROWTH, _LAG = 3.0, 0.1
 # Shares of the objective: errors that are round-off, and differences too small to be seen in it.
@@ -104,6 +106,8 @@ class SemismoothNewton:
             if state.inner <= max(_SHARE * state.outer, _ROUND_OFF * abs(state.value)):
                 break
             if not _newton_step(problem, state):
+                # Too stiff for the precision of numbers.
+                state.sigma /= _GROWTH * _GROWTH
                 break
         state.Y[:] = state.at.Y
         _evaluate(problem, state, state.C)
@@ -125,12 +129,12 @@ def _natural_sigma(problem: Problem, C: Array) -> float:
     """Radius of a dual ball over the distance between its two centroids, for a middling edge."""
     edges = fusion_of(problem).edges
     radius = edges.soft + edges.block
-    for rows in (C, problem.fidelity.target):
-        apart = np.linalg.norm(edge_kernels.differences(rows, edges), axis=1)
-        usable = (apart > 0.0) & (radius > 0.0)
-        if usable.any():
-            return float(np.median(radius[usable] / apart[usable]))
-    return 1.0
+    apart = np.linalg.norm(edge_kernels.differences(C, edges), axis=1)
+    # Centroids that have met tell nothing; the data behind them do.
+    data = problem.fidelity.target
+    apart += _DATA * np.linalg.norm(edge_kernels.differences(data, edges), axis=1)
+    usable = (apart > 0.0) & (radius > 0.0)
+    return float(np.median(radius[usable] / apart[usable])) if usable.any() else 1.0
 
 
 def _evaluate(problem: Problem, state: NewtonState, C: Array) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.newton import well_inside
-from convexhc.problem import Labels, Problem
+from convexhc.problem import Labels, Problem, fuse
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
@@ -36,7 +36,7 @@ _WELL_INSIDE = 0.95
 # How often clusters may be parted before the full problem is solved as it is.
 _ROUNDS = 6
 # Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.
-_FLOW_BOLDNESS = 300.0
+_FLOW_BOLDNESS = 3.0
 
 
 def solve_contracted(
@@ -60,7 +60,7 @@ def solve_contracted(
     Solution
         O(c d) work for c clusters, and O(E d) for the flows and the certificate.
     """
-    scale = problem.objective(problem.fidelity.target if start is None else start.centroids)
+    scale = _scale(problem, start)
     newton = SemismoothNewton(allowance=_MEET * tol * scale)
     n_iter = 0
     if start is None:
@@ -82,6 +82,14 @@ def solve_contracted(
         start = replace(found, centroids=flows.centroids, labels=flows.labels)
     solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
     return replace(solution, n_iter=n_iter + solution.n_iter)
+
+
+def _scale(problem: Problem, start: Solution | None) -> float:
+    """A size of the least objective: at the start, or with every component one cluster."""
+    X = problem.fidelity.target
+    consensus = fuse(X, fusion_of(problem).differences.graph.components()[1])
+    begin = X if start is None else start.centroids
+    return min(problem.objective(begin), problem.objective(consensus))
 
 
 def _run(
