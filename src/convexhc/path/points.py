@@ -21,6 +21,7 @@ from convexhc.problem import Problem, points_problem
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.from_points import read_points
 from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.fused import Fused
 from convexhc.solvers.loop import Solution
 from convexhc.solvers.memory import check_memory
 from convexhc.solvers.options import checked_number
@@ -150,19 +151,20 @@ def _march(
     goal = fusion_of(problem).differences.graph.components()[0]
     progress = (saved.load() if saved is not None else None) or Progress()
     for lam in options["lambdas"][len(progress.points) :]:
-        left = progress.left
-        if left is not None and left.n_clusters == goal and options["to_consensus"]:
+        behind = None if progress.behind is None else progress.behind.small
+        if behind is not None and behind.n_clusters == goal and options["to_consensus"]:
             return progress.points, True
-        progress.left = solve_contracted(
-            problem.at(lam), start=left, tol=options["tol"], max_iter=options["max_iter"]
+        found = solve_contracted(
+            problem.at(lam), start=behind, tol=options["tol"], max_iter=options["max_iter"]
         )
-        point = _point(progress.left, keep=keep(lam))
+        progress.behind = Fused(np.arange(problem.shape[0]), found)
+        point = _point(found, keep=keep(lam))
         progress.points.append(point)
         if saved is not None:
             saved.write(progress)
         if on_check is not None and on_check(point):
             return progress.points, False
-    end = progress.left
+    end = progress.behind
     return progress.points, not options["to_consensus"] or (
         end is not None and end.n_clusters == goal
     )
