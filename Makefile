@@ -7,15 +7,15 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo test check bench docs screenshots clean browser
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/demo.stamp ## cluster a graph whose groups are known, end to end
 	$(BIN)/convexhc demo
 
-test: $(VENV)/dev.stamp ## every test, and every example in the documentation
+test: $(VENV)/dev.stamp browser ## every test, and every example in the documentation
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 check: $(VENV)/dev.stamp ## format, lint and types
@@ -28,6 +28,9 @@ bench: $(VENV)/dev.stamp ## time the solvers
 
 docs: $(VENV)/dev.stamp ## run the code in the documents and follow their links
 	$(BIN)/python -m pytest README.md CONTRIBUTING.md docs tests/test_architecture.py::test_links_lead_somewhere
+
+screenshots: $(VENV)/dev.stamp browser ## the pictures of the README
+	$(BIN)/python docs/screenshots/take.py
 
 clean: ## back to a fresh clone: no .venv, no caches, no builds
 	rm -rf $(VENV) .cache .hypothesis build dist
@@ -45,3 +48,13 @@ $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 $(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test,check,docs]'
 	@touch $@ $(VENV)/demo.stamp
+
+# The tests of the report drive Chromium. Debian's is installed where make runs as root; elsewhere
+# they are skipped, and say what is missing.
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=1 -o DPkg::Lock::Timeout=120
+browser:
+	@if command -v chromedriver >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	    && $(APT) update && $(APT) install --yes --no-install-recommends chromium chromium-driver >/dev/null; \
+	then exit 0; fi; \
+	echo "no Chromium with its chromedriver, and none could be installed: tests in a browser are skipped"

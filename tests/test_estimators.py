@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import logging
 import pickle
 import sys
@@ -29,30 +29,34 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
+import convexhc
 from convexhc import estimators, similarity
-from convexhc.estimators import ConvexHierarchicalClustering
+from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 from convexhc.graph import Graph
-from convexhc.path import solve_path
+from convexhc.path import solve_path, solve_points_path
 from convexhc.solvers.solve import solve
 
 # Loose, for most checks ask whether a fit works, not how exact it is. "auto", since they make
 # similarities that are singular, or rounded to integers.
 PRECOMPUTED = ConvexHierarchicalClustering(gamma="auto", method="admm", tol=0.03, resolution=1.0)
 NEIGHBOURS = ConvexHierarchicalClustering(affinity="nearest_neighbors", tol=0.01, resolution=1.0)
+POINTS = ConvexClustering(n_lambdas=10, tol=0.01)
 
 
 def expected_failures(estimator):
-    if estimator.affinity != "precomputed":
+    if getattr(estimator, "affinity", None) != "precomputed":
         return {}
     return {"check_clustering": "it passes 50 points of the plane, which are no square similarity"}
 
 
-@parametrize_with_checks([PRECOMPUTED, NEIGHBOURS], expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    [PRECOMPUTED, NEIGHBOURS, POINTS], expected_failed_checks=expected_failures
+)
 def test_scikit_learn_accepts(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [PRECOMPUTED, NEIGHBOURS], ids=lambda e: e.affinity)
+@pytest.mark.parametrize("estimator", [PRECOMPUTED, NEIGHBOURS, POINTS], ids=["K", "knn", "points"])
 @pytest.mark.parametrize(
     "check", [check_param_validation, check_dataframe_column_names_consistency]
 )
@@ -429,9 +433,32 @@ def test_a_callback_may_end_the_path():
 def test_scikit_learn_without_callbacks_will_do(monkeypatch):
     with monkeypatch.context() as older:
         older.setitem(sys.modules, "sklearn.callback", None)
-        spec = importlib.util.spec_from_file_location("estimators_alone", estimators.__file__)
-        alone = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(alone)
+        older.setattr(convexhc, "estimators", estimators)
+        for module in [name for name in sys.modules if name.startswith("convexhc.estimators")]:
+            older.delitem(sys.modules, module)
+        alone = importlib.import_module("convexhc.estimators")
     model = alone.ConvexHierarchicalClustering(4)
     assert not hasattr(model, "set_callbacks")
     assert_array_equal(model.fit_predict(nested()), GROUPS)
+
+
+def test_the_clusterer_of_points_restates_its_path():
+    X = pd.DataFrame(points(), index=[f"p{i}" for i in range(18)], columns=["x", "y"])
+    fitted = ConvexClustering(3, n_neighbors=7, n_lambdas=30).fit(X)
+    path = solve_points_path(X, 30, weights=7)
+    assert_array_equal(fitted.path_.partitions, path.partitions)
+    assert fitted.path_.names == tuple(X.index)
+    assert_array_equal(fitted.labels_, np.repeat([0, 1, 2], 6))
+    assert_array_equal(fitted.linkage_, path.linkage)
+    assert (fitted.n_leaves_, fitted.n_features_in_) == (18, 2)
+    alone = ConvexClustering(lam=path.lambdas[10], n_neighbors=7).fit(X)
+    assert_array_equal(alone.labels_, path.partitions[10])
+    chosen = ConvexClustering(n_neighbors=7).fit(X)
+    assert chosen.plateau_.n_clusters == chosen.n_clusters_
+    with pytest.raises(ValueError, match="either n_clusters or lam"):
+        ConvexClustering(2, lam=1.0).fit(X)
+
+
+def test_points_that_are_not_solved_are_told_of():
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        ConvexClustering(tol=1e-12, max_iter=1, n_lambdas=4).fit(points())

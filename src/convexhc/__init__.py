@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from convexhc import datasets, metrics, similarity
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.path import Cohort, Path, solve_path, solve_paths
+from convexhc.path import Cohort, Path, solve_path, solve_paths, solve_points_path
 from convexhc.problem import Certificate
 from convexhc.solvers.loop import Solution, Status
 from convexhc.solvers.smooth import SmoothPath, smooth_path
@@ -17,11 +17,12 @@ from convexhc.version import __version__
 
 if TYPE_CHECKING:
     from convexhc import plots, report, stability, tl
-    from convexhc.estimators import ConvexHierarchicalClustering
+    from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 
 __all__ = [
     "Certificate",
     "Cohort",
+    "ConvexClustering",
     "ConvexHierarchicalClustering",
     "Graph",
     "Path",
@@ -41,12 +42,14 @@ __all__ = [
     "solve",
     "solve_path",
     "solve_paths",
+    "solve_points_path",
     "stability",
     "tl",
 ]
 
 # Loaded when asked for: scikit-learn alone takes longer to import than the rest of the package.
 _ON_USE = {
+    "ConvexClustering": "convexhc.estimators",
     "ConvexHierarchicalClustering": "convexhc.estimators",
     "plots": "convexhc.plots",
     "report": "convexhc.report",
@@ -60,6 +63,14 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'convexhc' has no attribute {name!r}")
     module = import_module(_ON_USE[name])
     return module if module.__name__.endswith(f".{name}") else getattr(module, name)
+
+
+def _notebook_view(path: Path) -> str:
+    return str(import_module("convexhc.report").notebook_html(path))
+
+
+# A path stands before the report that shows it, so it is told from outside how.
+Path.notebook_view = _notebook_view
 
 
 def __dir__() -> list[str]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from convexhc.commands.demo import demo
 from convexhc.commands.experiment import experiment
-from convexhc.commands.fit import FROM_GRAPH, fit
+from convexhc.commands.fit import fit
+from convexhc.commands.graphs import FROM_GRAPH
+from convexhc.commands.progress import ProgressLine
 from convexhc.commands.read import cut, info, report
-from convexhc.commands.speech import ProgressLine, Refusal
+from convexhc.commands.speech import Ending
 from convexhc.experiments import EXPERIMENTS
 from convexhc.version import __version__
 
@@ -20,27 +27,49 @@ EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 13
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the answer is the exit code."""
-    options = build_parser().parse_args(arguments)
-    quiet = getattr(options, "quiet", False)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = build_parser().parse_args(given)
+    options.given = given
+    quiet, as_json = getattr(options, "quiet", False), getattr(options, "json", False)
     progress = ProgressLine(sys.stderr, quiet=quiet)
     try:
-        return int(options.run(options, _speaker(quiet), progress))
-    except Refusal as refusal:
+        with _warnings_in_one_line():
+            return int(options.run(options, _speaker(quiet and not as_json), progress))
+    except BrokenPipeError:
+        # Whoever read our output has had enough; nothing more may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (Ending, KeyboardInterrupt, *EXPECTED) as error:
         progress.clear()
-        print(f"convexhc: {refusal}", file=sys.stderr)
-        return 2
-    except (ValueError, TypeError, MemoryError, OSError, ImportError) as error:
-        progress.clear()
-        print(f"convexhc: {error}", file=sys.stderr)
-        return 1 if isinstance(error, MemoryError) else 2
-    except KeyboardInterrupt:
-        progress.clear()
-        print("convexhc: interrupted", file=sys.stderr)
-        return 130
+        text, code = _ending(error)
+        print(f"convexhc: {text}", file=sys.stderr)
+        return code
+
+
+# Anything else is a mistake of the program, and leaves with its traceback.
+EXPECTED = (ValueError, TypeError, MemoryError, OSError, ImportError)
+
+
+def _ending(error: BaseException) -> tuple[str, int]:
+    """What to say of an error, and the exit code."""
+    if isinstance(error, Ending):
+        return str(error), error.code
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted", 130
+    failed = isinstance(error, MemoryError | np.linalg.LinAlgError)
+    return str(error), 1 if failed else 2
 
 
 def _speaker(quiet: bool) -> Callable[[str], None]:
     return (lambda text: None) if quiet else print
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Warnings as the command's own words, without the line of code they come from."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda text, *_: print(f"convexhc: warning: {text}", file=sys.stderr)
+        yield
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -48,7 +77,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="convexhc",
         description="Convex hierarchical clustering of graphs, certified at every scale.",
-        epilog=f"example: convexhc fit edges.csv -o out    {EXIT_CODES}",
+        epilog=f"example: convexhc fit edges.csv -o out\n\n{EXIT_CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -67,7 +97,11 @@ if TYPE_CHECKING:
 
 def _command(commands: Commands, name: str, text: str, example: str) -> argparse.ArgumentParser:
     return commands.add_parser(
-        name, help=text, description=text, epilog=f"example: {example}    {EXIT_CODES}"
+        name,
+        help=text,
+        description=text,
+        epilog=f"example: {example}\n\n{EXIT_CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
 
@@ -75,8 +109,10 @@ def _add_demo(commands: Commands) -> None:
     parser = _command(
         commands, "demo", "Cluster two graphs whose groups are known.", "convexhc demo"
     )
-    parser.add_argument("-o", "--output", default="demo", help="folder for the reports")
-    parser.add_argument("--quiet", action="store_true", help="say nothing")
+    parser.add_argument(
+        "-o", "--output", default="demo", help="folder for the reports (default %(default)s)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
     parser.set_defaults(run=demo)
 
 
@@ -106,19 +142,39 @@ def _add_fit(commands: Commands) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="folder for the results"
     )
-    parser.add_argument("--l1-ratio", type=float, default=0.05, help="default %(default)s")
     parser.add_argument(
-        "--lambdas", help="'0.1,0.5,1' or 'from:to:count'; default: found by itself"
+        "--l1-ratio",
+        type=float,
+        default=0.05,
+        help="share of the l1 norm in the penalty, from 0 to 1 (default %(default)s)",
     )
-    parser.add_argument("--tol", type=float, default=1e-4, help="relative gap, default %(default)g")
+    parser.add_argument(
+        "--lambdas", help="'0.1,0.5,1' or 'from:to:count' (default: found by itself)"
+    )
+    parser.add_argument(
+        "--tol", type=float, default=1e-4, help="relative gap (default %(default)g)"
+    )
     methods = ["auto", "dual_fista", "admm", "primal_dual"]
-    parser.add_argument("--method", default="auto", choices=methods)
-    parser.add_argument("--max-iter", type=int, default=20_000, help="default %(default)s")
-    parser.add_argument("--resolution", type=float, default=0.1, help="default %(default)s")
-    parser.add_argument("--n-jobs", type=int, default=2, help="threads, default %(default)s")
-    parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
-    parser.add_argument("--force", action="store_true", help="overwrite the folder")
-    parser.add_argument("--quiet", action="store_true", help="say nothing")
+    parser.add_argument(
+        "--method", default="auto", choices=methods, help="solver (default %(default)s)"
+    )
+    parser.add_argument(
+        "--max-iter", type=int, default=20_000, help="iterations for one lam (default %(default)s)"
+    )
+    parser.add_argument(
+        "--resolution",
+        type=float,
+        default=0.1,
+        help="relative step of lam below which fusions are not told apart (default %(default)s)",
+    )
+    parser.add_argument("--n-jobs", type=int, default=2, help="threads (default %(default)s)")
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    again.add_argument("--force", action="store_true", help="overwrite a run in the folder")
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument(
+        "--json", action="store_true", help="print the record of the run (run.json) and no text"
+    )
     parser.set_defaults(run=fit)
 
 
@@ -132,6 +188,7 @@ def _add_cut(commands: Commands) -> None:
     parser.add_argument("--min-size", type=int, default=1, help="smaller clusters do not count")
     parser.add_argument("--noise", action="store_true", help="label their members -1")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: the screen")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE")
     parser.set_defaults(run=lambda options, say, progress: cut(options, say))
 
 
@@ -140,7 +197,8 @@ def _add_report(commands: Commands) -> None:
         commands, "report", "Write report.html of a finished fit.", "convexhc report out"
     )
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
-    parser.add_argument("-o", "--output", metavar="FILE", help="default: OUT/report.html")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: OUT/report.html, anew")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE")
     parser.set_defaults(run=lambda options, say, progress: report(options, say))
 
 
@@ -157,9 +215,9 @@ def _add_experiment(commands: Commands) -> None:
     parser.add_argument("name", choices=sorted(EXPERIMENTS))
     parser.add_argument("--quick", action="store_true", help="minutes instead of the full size")
     parser.add_argument("--data", help="folder of the data sets; default: CONVEXHC_DATA")
-    parser.add_argument("-o", "--output", default="results", help="default %(default)s")
-    parser.add_argument("--n-jobs", type=int, default=2, help="processes, default %(default)s")
-    parser.add_argument("--quiet", action="store_true", help="say nothing")
+    parser.add_argument("-o", "--output", default="results", help="folder (default %(default)s)")
+    parser.add_argument("--n-jobs", type=int, default=2, help="processes (default %(default)s)")
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
     parser.set_defaults(run=experiment)
 
 

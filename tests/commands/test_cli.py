@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
-import os
+import shlex
 import signal
-import subprocess
-import sys
+import warnings
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +21,8 @@ from convexhc.cli import main
 from convexhc.commands.fit import parse_lambdas
 from convexhc.commands.speech import Refusal
 from convexhc.datasets import fractal_graph
+from convexhc.experiments import EXPERIMENTS
+from convexhc.path.storage import Checkpoint, Progress
 
 FILES = {
     "labels.csv",
@@ -28,6 +33,8 @@ FILES = {
     "run.json",
     "report.html",
 }
+# One lam is enough where only the files matter.
+ONE = ["--lambdas", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +74,43 @@ def test_fit_finds_the_known_groups(fitted: Path) -> None:
         assert len(pairs) == len(set(found)) == len(set(known.tolist()))
 
 
-def test_run_json_tells_every_certificate(fitted: Path) -> None:
+def test_labels_have_a_column_for_every_level(fitted: Path) -> None:
+    rows = read_csv((fitted / "labels.csv").read_text())
+    path = convexhc.Path.load(fitted / "path.npz")
+    counts = sorted(path.available_n_clusters)
+    assert list(rows[0]) == ["node", *(f"k{k}" for k in counts)]
+    assert [row["node"] for row in rows] == list(path.names)
+    for k in counts:
+        assert [int(row[f"k{k}"]) for row in rows] == path.labels(n_clusters=k).tolist()
+
+
+def test_run_json_tells_every_certificate(edges: Path, fitted: Path) -> None:
     run = json.loads((fitted / "run.json").read_text())
     path = convexhc.Path.load(fitted / "path.npz")
     assert [level["lam"] for level in run["levels"]] == path.lambdas.tolist()
     assert all(level["relative_gap"] <= 1e-4 for level in run["levels"])
     assert run["data_sha256"] == path.provenance.data
+    assert run["input_sha256"] == hashlib.sha256(edges.read_bytes()).hexdigest()
+    assert run["convexhc"] == convexhc.__version__
+    assert run["options"]["tol"] == 1e-4
+    assert run["seconds"] > 0
+
+
+def test_json_is_the_record_and_nothing_else(
+    edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["fit", str(edges), "-o", str(out), "--json", "--quiet", *ONE]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said.pop("output") == str(out)
+    assert said == json.loads((out / "run.json").read_text())
+
+
+def test_the_tree_file_names_every_node(fitted: Path) -> None:
+    text = (fitted / "tree.nwk").read_text()
+    assert text.count("(") == text.count(")")
+    assert text.rstrip().endswith(";")
+    assert all(f"n{i:02d}" in text for i in range(24))
 
 
 def test_linkage_csv_is_the_linkage(fitted: Path) -> None:
@@ -89,9 +127,28 @@ def test_fit_refuses_to_overwrite_and_force_allows_it(
     assert "--force" in capsys.readouterr().err
     assert (fitted / "run.json").read_bytes() == before
     out = str(tmp_path / "again")
-    lam = ["--lambdas", "1"]
-    assert main(["fit", str(edges), "-o", out, "--quiet", *lam]) == 0
-    assert main(["fit", str(edges), "-o", out, "--quiet", "--force", *lam]) == 0
+    assert main(["fit", str(edges), "-o", out, "--quiet", *ONE]) == 0
+    assert main(["fit", str(edges), "-o", out, "--quiet", "--force", *ONE]) == 0
+
+
+def test_files_that_are_not_of_a_run_are_not_overwritten_either(
+    edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "labels.csv").write_text("mine")
+    assert main(["fit", str(edges), "-o", str(tmp_path), *ONE]) == 2
+    assert "labels.csv" in capsys.readouterr().err
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("wrong", [["--tol", "-1"], ["--l1-ratio", "2"], ["--resolution", "0"]])
+def test_an_option_out_of_range_touches_nothing(
+    edges: Path, fitted: Path, tmp_path: Path, wrong: list[str]
+) -> None:
+    before = (fitted / "run.json").read_bytes()
+    assert main(["fit", str(edges), "-o", str(fitted), "--force", *wrong]) == 2
+    assert (fitted / "run.json").read_bytes() == before
+    assert main(["fit", str(edges), "-o", str(tmp_path / "new"), *wrong]) == 2
+    assert not (tmp_path / "new").exists()
 
 
 def test_resume_without_an_unfinished_run_is_refused(
@@ -105,8 +162,12 @@ def test_fit_says_when_a_lam_is_not_solved(
     edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
-    assert main(["fit", str(edges), "-o", out, "--lambdas", "0.3", "--max-iter", "1"]) == 1
-    assert "--max-iter" in capsys.readouterr().out
+    given = ["--lambdas", "0.3", "--max-iter", "1", "--quiet"]
+    assert main(["fit", str(edges), "-o", out, *given]) == 1
+    said = capsys.readouterr()
+    assert "--max-iter" in said.err
+    assert not said.out
+    assert {file.name for file in Path(out).iterdir()} == FILES
 
 
 def test_cut_prints_csv(fitted: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,16 +186,65 @@ def test_cut_at_a_lam_to_a_file(fitted: Path, tmp_path: Path) -> None:
     assert found == path.labels(lam=1.0).tolist()
 
 
-def test_report_is_written_anew(fitted: Path, tmp_path: Path) -> None:
+def test_cut_does_not_overwrite_a_file_unless_told(fitted: Path, tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text("mine")
+    command = ["cut", str(fitted), "-k", "2", "-o", str(file)]
+    assert main(command) == 2
+    assert file.read_text() == "mine"
+    assert main([*command, "--force"]) == 0
+    assert len(read_csv(file.read_text())) == 24
+
+
+def test_small_clusters_can_be_noise(fitted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cut", str(fitted), "-k", "2", "--min-size", "13", "--noise"]) == 0
+    labels = {row["cluster"] for row in read_csv(capsys.readouterr().out)}
+    assert labels == {"0"}
+
+
+def test_report_is_written_anew_as_it_was(fitted: Path, tmp_path: Path) -> None:
+    page = (fitted / "report.html").read_bytes()
     file = tmp_path / "page.html"
     assert main(["report", str(fitted), "-o", str(file)]) == 0
-    assert file.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+    assert file.read_bytes() == page
+    assert main(["report", str(fitted), "-o", str(file)]) == 2
+    (fitted / "report.html").unlink()
+    assert main(["report", str(fitted)]) == 0
+    assert (fitted / "report.html").read_bytes() == page
+
+
+def test_demo_leaves_two_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = partial(fractal_graph, n_meta=2, n_super=3, clique=4)
+    monkeypatch.setattr("convexhc.commands.demo.fractal_graph", small)
+    assert main(["demo", "-o", str(tmp_path)]) == 0
+    assert "ARI" in capsys.readouterr().out
+    pages = sorted(tmp_path.rglob("*"))
+    assert [page.relative_to(tmp_path).as_posix() for page in pages if page.is_file()] == [
+        "fractal/report.html",
+        "karate/report.html",
+    ]
+
+
+def test_experiment_runs_what_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def claim(out: Path, **told: Any) -> None:
+        told["progress"](0.5, "half way")
+        (out / "claim").mkdir(parents=True)
+        (out / "claim" / "table.csv").write_text(f"{told['quick']} {told['n_jobs']}")
+
+    monkeypatch.setitem(EXPERIMENTS, "claim", claim)
+    assert main(["experiment", "claim", "--quick", "--n-jobs", "1", "-o", str(tmp_path)]) == 0
+    assert (tmp_path / "claim" / "table.csv").read_text() == "True 1"
+    assert str(tmp_path / "claim") in capsys.readouterr().out
 
 
 def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(edges)]) == 0
     said = capsys.readouterr().out
-    for word in ("24 nodes", "1 connected component", "memory", "time"):
+    for word in ("24 nodes", "1 connected component,", "weight 1", "two_hop", "memory", "time"):
         assert word in said
 
 
@@ -181,31 +291,74 @@ def test_lambdas_that_are_no_numbers_are_refused() -> None:
             parse_lambdas(text)
 
 
+@pytest.fixture
+def ctrl_c_after_three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The process sends itself the signal of Ctrl-C when the third lam has been saved."""
+    write = Checkpoint.write
+
+    def once(self: Checkpoint, progress: Progress) -> None:
+        write(self, progress)
+        if len(progress.points) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Checkpoint, "write", once)
+    # A process started in the background ignores the signal until told otherwise.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_after_three")
 def test_interrupted_then_resumed_gives_the_same_path(
-    edges: Path, fitted: Path, tmp_path: Path
+    edges: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The process interrupts itself after the third lam, as Ctrl-C would."""
+    # In one process, since freshly compiled code and code from the cache differ in the last bit.
     out = tmp_path / "out"
-    code = (
-        "import os, signal, sys\n"
-        "from convexhc.cli import main\n"
-        "from convexhc.path import storage\n"
-        "write = storage.Checkpoint.write\n"
-        "def once(self, progress):\n"
-        "    write(self, progress)\n"
-        "    if len(progress.points) == 3:\n"
-        "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "storage.Checkpoint.write = once\n"
-        "sys.exit(main(sys.argv[1:]))\n"
-    )
-    command = [sys.executable, "-c", code, "fit", str(edges), "-o", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
-    assert done.returncode == 130 == 128 + signal.SIGINT
-    assert "--resume" in done.stdout
+    assert main(["fit", str(edges), "-o", str(out), "--quiet"]) == 130 == 128 + signal.SIGINT
+    said = capsys.readouterr().err
     assert {file.name for file in out.iterdir()} == {"checkpoint.npz"}
     assert main(["fit", str(edges), "-o", str(out)]) == 2
-    assert main(["fit", str(edges), "-o", str(out), "--resume", "--quiet"]) == 0
+    program, *told = shlex.split(said.split("go on with: ")[1])
+    assert program == "convexhc"
+    assert main(told) == 0
+    assert {file.name for file in out.iterdir()} == FILES
     resumed, whole = (convexhc.Path.load(folder / "path.npz") for folder in (out, fitted))
     np.testing.assert_array_equal(resumed.lambdas, whole.lambdas)
     np.testing.assert_array_equal(resumed.partitions, whole.partitions)
     np.testing.assert_array_equal(resumed.objective, whole.objective)
+
+
+def test_interrupted_before_the_first_lam_leaves_nothing(
+    edges: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("convexhc.commands.fit.solve_path", interrupted)
+    assert main(["fit", str(edges), "-o", str(tmp_path / "out")]) == 130
+    assert "nothing to go on from" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failed_computation_exits_with_one(
+    edges: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+
+    monkeypatch.setattr("convexhc.commands.fit.solve_path", fail)
+    assert main(["fit", str(edges), "-o", str(tmp_path / "out")]) == 1
+    assert "did not converge" in capsys.readouterr().err
+
+
+def test_warnings_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points = np.random.default_rng(0).normal(size=(8, 2))
+    np.save(tmp_path / "d.npy", np.linalg.norm(points[:, None] - points[None], axis=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["info", str(tmp_path / "d.npy")]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("convexhc: warning: the matrix looks like distances")
+    assert said.count("\n") == 1

@@ -10,7 +10,7 @@ import pytest
 from convexhc.experiments import EXPERIMENTS, synthetic
 from convexhc.experiments.data import authors_similarity
 from convexhc.experiments.reported import TABLE_I
-from convexhc.experiments.synthetic_scores import authors_path, silhouette_peaks
+from convexhc.experiments.synthetic_scores import authors_path, silhouette_peaks, with_levels
 
 SMALL = synthetic.Size(
     shape=(2, 3, 5),
@@ -90,7 +90,17 @@ def test_the_peak_is_the_largest_mean():
         for lam, score in ((0.1, 0.2), (1.0, 0.9), (10.0, float("nan")))
         for seed in (0, 1)
     ]
-    assert [peak["lam"] for peak in silhouette_peaks(rows)] == [1.0, 0.1]
+    assert [peak["lam_first"] for peak in silhouette_peaks(rows)] == [1.0, 0.1]
+    assert [peak["lam_last"] for peak in silhouette_peaks(rows)] == [1.0, 0.1]
+
+
+def test_a_silhouette_needs_as_many_centroids_as_classes():
+    row = {"fine_silhouette": 1.0, "coarse_silhouette": 0.5}
+    fine, coarse, one = with_levels([row | {"n_clusters": k} for k in (28, 4, 1)], (4, 7, 7))
+    assert fine == row | {"n_clusters": 28}
+    assert np.isnan(coarse["fine_silhouette"])
+    assert coarse["coarse_silhouette"] == 0.5
+    assert np.isnan([one["fine_silhouette"], one["coarse_silhouette"]]).all()
 
 
 @pytest.mark.data

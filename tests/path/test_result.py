@@ -252,11 +252,12 @@ def test_summary_tells_what_was_not_solved_and_what_only_closes_the_tree():
     assert "1 join(s) at the top only close the tree" in path.summary()
 
 
-def test_html_is_the_summary_with_nothing_left_to_interpret(named):
+def test_html_is_the_summary_and_a_view_with_nothing_left_to_interpret(named):
     page = named._repr_html_()
     assert page.startswith("<div")
-    assert page.endswith("</div>")
-    assert set(re.findall(r"</?(\w+)", page)) <= {"div", "strong", "pre"}
+    assert page.endswith("</iframe>")
+    card = {"div", "strong", "pre", "svg", "title", "path"}
+    assert set(re.findall(r"</?(\w+)", page)) <= card | {"iframe"}
     for line in named.summary().splitlines():
         assert line.strip() in page
 

@@ -53,7 +53,7 @@ def test_all_figures_of_a_level_agree_on_its_colours():
 
 def test_nodes_are_matched_by_name():
     path = made_path([1.0, 2.0], [[0, 0, 1, 2], [0, 0, 0, 0]], names="abcd")
-    graph = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], names="abcd")
+    graph = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], names=list("abcd"))
     shuffled = graph.permuted([2, 0, 3, 1])
     one, other = plots.network(path, graph), plots.network(path, shuffled)
     assert np.array_equal(one.collections[-1].get_offsets(), other.collections[-1].get_offsets())

@@ -120,6 +120,17 @@ def test_a_sankey_column_has_one_bar_a_cluster_and_ribbons_between():
     assert sorted(sizes) == sorted([12, 6, 12, 6, 3])
 
 
+def test_columns_chosen_by_default_do_not_repeat_each_other():
+    # Nine clusters last long, and so do eight, which is nearly the same.
+    nine, n = np.arange(360) // 40, 360
+    rows = [np.arange(n), nine, np.minimum(nine, 7), nine // 3, 0 * nine]
+    path = made_path([0.1, 0.2, 2.0, 20.0, 25.0], rows, centroids=False)
+    shown = [text.get_text() for text in plots.sankey(path).get_xticklabels()]
+    counts = np.array([int(text.split()[0]) for text in shown])
+    assert len(counts) > 1
+    assert (counts[:-1] / counts[1:] > np.exp(0.4)).all()
+
+
 def test_a_sankey_by_lam_shows_splits_as_ribbons_that_part():
     # Nodes 0 and 1 are together at lam 1 and apart at lam 2.
     ax = plots.sankey(ODD_PATHS["a split"], lam=[1.0, 2.0])

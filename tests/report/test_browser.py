@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from report.examples import NASTY, made_path, ring, twelve, two_thousand, unruly
 
+from convexhc.graph import Graph
 from convexhc.report import notebook_html, report_html
 
 NEUTRAL = "#9a9a9a"
@@ -70,6 +71,7 @@ def test_the_slider_moves_everything(page):
                     ".map(b => b.getAttribute('stroke') + b.getAttribute('d')).join()"
                 ),
                 "scan": page.cut("#scan"),
+                "information": page.cut("#information"),
                 "tree": page.cut("#tree"),
                 "table": page.text("#clusters"),
                 "certificate": page.text("#certificate"),
@@ -92,6 +94,7 @@ def test_slider_scan_and_tree_stand_on_one_axis(page):
     for level in range(4):
         page.go_to(level)
         assert page.cut("#scan") == pytest.approx(page.cut("#tree"), abs=1)
+        assert page.cut("#information") == pytest.approx(page.cut("#tree"), abs=1)
         assert page.run(thumb) == pytest.approx(page.cut("#tree") + 1, abs=1.5)
 
 
@@ -123,6 +126,23 @@ def test_plateaus_are_buttons_that_jump(page):
     page.click("#coarser")
     assert page.text("#count") == "1 cluster"
     assert not page.find("#coarser").is_enabled()
+
+
+def test_the_map_of_distances_tells_two_levels_and_jumps_to_one(page):
+    page.go_to(0)
+    width = page.find("#information canvas").size["width"]
+    # Right of the middle is lam 1, and above the middle too; the lower end is lam 0.01.
+    page.point_at("#information canvas", 0.2 * width, -30)
+    assert page.text("#tip") == "λ = 1 (2 clusters)"
+    page.point_at("#information canvas", 0.2 * width, 55)
+    words = "λ = 1 (2 clusters) and\nλ = 0.01 (12 clusters):\n"
+    # Nothing but the logarithm of six is lost between them, of that of twelve.
+    assert page.text("#tip").startswith(words)
+    told = float(page.text("#tip").removeprefix(words).split()[0])
+    assert told == pytest.approx(100 * np.log(6) / np.log(12), abs=1.5)
+    page.find("#information canvas").click()
+    page.settle()
+    assert page.text("#count") in ("4 clusters", "2 clusters")
 
 
 def test_the_csv_has_the_labels_of_the_level(page, tmp_path):
@@ -182,6 +202,28 @@ def test_a_row_of_the_table_highlights_its_cluster(page):
     assert sorted(bright) == list(range(6, 12))
     page.press("ESCAPE", on="#slider")
     assert not page.find("#chosen").is_displayed()
+
+
+def test_names_in_the_drawing_touch_neither_each_other_nor_a_node(open_page):
+    rng = np.random.default_rng(0)
+    names = [f"a name {i}" for i in range(90)]
+    rows = [np.arange(90), np.arange(90) // 9, np.zeros(90, int)]
+    tail, head = np.nonzero(np.triu(rng.random((90, 90)) < 0.05, 1))
+    graph = Graph.from_edges(90, tail, head, names=names)
+    page = open_page(report_html(made_path([0.1, 1.0, 5.0], rows, names=names), graph=graph))
+    boxes = page.run(
+        "return ['text', '[data-node]'].map(kind => "
+        "[...document.querySelectorAll(`#graph ${kind}`)].map(e => {"
+        "const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; }))"
+    )
+    words, nodes = np.array(boxes[0]), np.array(boxes[1])
+    assert 10 < len(words) < 90
+    for at, (left, top, right, bottom) in enumerate(words):
+        others = np.concatenate([words[:at], nodes])
+        # A line is taller than its letters, and a disc has a rim.
+        inside = (others[:, 0] < right - 1) & (others[:, 2] > left + 1)
+        inside &= (others[:, 1] < bottom - 4) & (others[:, 3] > top + 4)
+        assert not inside.any()
 
 
 def test_hovering_names_a_node(page):

@@ -50,6 +50,21 @@ def test_a_level_says_what_its_point_says():
     assert said["plateaus"][said["widest"]][0] == path.widest_plateau.n_clusters
 
 
+def test_the_first_level_shown_is_no_giant_with_stragglers():
+    # Pairs of nodes for a while; then all but one pair together for longer.
+    nodes = np.arange(12)
+    rows = [nodes, nodes // 2, nodes // 10, 0 * nodes]
+    path = made_path([0.1, 0.2, 2.0, 40.0], rows)
+    said = levels(path)
+    assert said["plateaus"][said["widest"]][0] == 2
+    assert said["plateaus"][said["start"]][0] == 6
+
+
+def test_where_all_fuses_at_once_there_is_a_first_level_still():
+    said = levels(made_path([1.0, 2.0], [[0, 1, 2], [0, 0, 0]]))
+    assert said["start"] == said["widest"]
+
+
 def test_the_tree_can_be_rebuilt():
     path = twelve()
     tree = levels(path)["tree"]

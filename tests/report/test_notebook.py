@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html.parser
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -28,6 +30,24 @@ def test_a_small_path_brings_its_report_in_a_locked_frame():
     (frame,) = frames(notebook_html(twelve(), graph=ring(12)))
     assert frame["srcdoc"] == report_html(twelve(), graph=ring(12))
     assert set(frame["sandbox"].split()) == {"allow-scripts", "allow-downloads"}
+
+
+def test_a_notebook_shows_the_sparkline_and_the_slider_view():
+    path = twelve()
+    assert path._repr_html_() == notebook_html(path)
+    assert sparkline(path) in path._repr_html_()
+    (frame,) = frames(path._repr_html_())
+    assert 'id="slider"' in frame["srcdoc"]
+
+
+def test_the_report_is_loaded_only_when_a_notebook_asks():
+    code = (
+        "import sys, numpy as np, convexhc\n"
+        "path = convexhc.solve_path(np.eye(2) + 1, [0.1, 9.0])\n"
+        "assert 'convexhc.report' not in sys.modules\n"
+        "assert '<iframe' in path._repr_html_()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_large_path_is_a_card_with_its_summary():

@@ -10,6 +10,7 @@ from report.examples import made_path, ring, twelve
 from scipy.sparse import csgraph
 
 from convexhc.graph import Graph
+from convexhc.layout import information_map
 from convexhc.report import pictures
 from convexhc.report.packing import unpacked
 
@@ -87,6 +88,20 @@ def test_shared_rows_average_the_assignments():
     half = pictures.SHARED_ROWS // 2
     block = np.arange(pictures.SHARED_ROWS) < half
     assert (shades == np.where(block[:, None] == block[None, :], pictures.SHADES, 0)).all()
+
+
+def test_distances_between_levels_are_those_of_the_map():
+    path = twelve()
+    shown = pictures.information(path)
+    assert shown["levels"] == [0, 1, 2, 3]
+    shares = np.zeros((4, 4))
+    shares[np.triu_indices(4, 1)] = unpacked(shown["shades"]) / pictures.SHADES
+    found = information_map(path).distance
+    assert shares + shares.T == pytest.approx(found, abs=0.5 / pictures.SHADES)
+
+
+def test_a_path_that_never_changes_has_no_distances():
+    assert pictures.information(made_path([1.0, 2.0], [[0, 1], [0, 1]])) is None
 
 
 def test_without_centroids_there_is_nothing_to_show_of_them():

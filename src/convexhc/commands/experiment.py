@@ -6,7 +6,8 @@ import os
 from argparse import Namespace
 from pathlib import Path as File
 
-from convexhc.commands.speech import ProgressLine, Refusal, Say
+from convexhc.commands.progress import ProgressLine
+from convexhc.commands.speech import Refusal, Say
 from convexhc.experiments import EXPERIMENTS
 
 

@@ -2,97 +2,100 @@
 
 from __future__ import annotations
 
-import math
+import hashlib
+import json
 import platform
+import shlex
 import time
 from argparse import Namespace
-from collections.abc import Callable
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 import scipy
 
-from convexhc import similarity
 from convexhc.commands.folder import Folder
-from convexhc.commands.speech import ProgressLine, Refusal, Say, clock
+from convexhc.commands.graphs import read_both, weights_of
+from convexhc.commands.progress import ProgressLine, follow
+from convexhc.commands.speech import Failure, Interruption, Refusal, Say, clock, counted
 from convexhc.graph import Graph
-from convexhc.io import as_graph
 from convexhc.kernels.threads import use_threads
 from convexhc.path import Path, Point, solve_path
 from convexhc.report import write_report
-from convexhc.similarity import Similarity
-from convexhc.solvers.bounds import consensus_bound
-from convexhc.solvers.solve import prepare
 from convexhc.version import __version__
-
-FROM_GRAPH: dict[str, Callable[..., Similarity]] = {
-    "two_hop": similarity.two_hop,
-    "two_hop_diagonal": similarity.two_hop_diagonal,
-    "normalized": similarity.normalized,
-    "laplacian": similarity.laplacian,
-    "self_loops": similarity.self_loops,
-    "diffusion": similarity.diffusion,
-    "heat": similarity.heat,
-}
 
 
 def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
-    """Read, build the similarity, walk the path, write the folder; 1 if a lam was not solved."""
+    """Read, build the similarity, walk the path, write the folder; fail if a lam was not solved."""
     begun = time.monotonic()
     folder = Folder(File(options.output))
-    kernel = read_similarity(options)
+    lambdas = parse_lambdas(options.lambdas)
+    graph, kernel = read_both(options)
     folder.prepare(resume=options.resume, force=options.force)
     use_threads(options.n_jobs)
-    arguments = path_arguments(options)
-    say(f"{options.graph}: {kernel.n} nodes, {kernel.n_edges} similar pairs")
+    if not options.json:
+        pairs = counted(kernel.n_edges, "similar pair")
+        say(f"{options.graph}: {counted(kernel.n, 'node')}, {pairs}")
     try:
-        path = solve_path(
-            kernel,
-            parse_lambdas(options.lambdas),
-            checkpoint=folder.checkpoint,
-            on_check=_drawer(kernel, options, progress),
-            **arguments,
-        )
-    except KeyboardInterrupt:
+        path = walk(options, kernel, lambdas, folder, progress)
         progress.clear()
-        say(f"interrupted; go on with: convexhc fit {options.graph} -o {options.output} --resume")
-        return 130
-    progress.clear()
-    run = record(options, path, time.monotonic() - begun)
-    folder.write(path, kernel, run)
-    write_report(path, folder.root / "report.html", graph=kernel, title=File(options.graph).name)
-    folder.checkpoint.unlink(missing_ok=True)
-    say(path.summary())
-    say(f"written to {folder.root} in {clock(run['seconds'])}: open {folder.root / 'report.html'}")
-    unsolved = [point.lam for point in path.points if point.status != "SOLVED"]
+        folder.write(path, graph)
+        run = record(options, path, time.monotonic() - begun)
+        write_page(folder.report, path, graph, kernel, run)
+        folder.finish(run)
+    except KeyboardInterrupt:
+        raise Interruption(_how_to_go_on(options, folder)) from None
+    finally:
+        progress.clear()
+        folder.leave_empty()
+    if options.json:
+        say(json.dumps({"output": str(folder.root), **run}))
+    else:
+        say(path.summary())
+        say(f"written to {folder.root} in {clock(run['seconds'])}: open {folder.report}")
+    unsolved = sum(point.status != "SOLVED" for point in path.points)
     if unsolved:
-        say(f"not solved to {options.tol:g} at {len(unsolved)} lam: raise --max-iter or --tol")
-    return 1 if unsolved else 0
+        raise Failure(
+            f"the gap is above {options.tol:g} at {unsolved} of {len(path.points)} lam: raise "
+            "--max-iter, or --tol if that will do."
+        )
+    return 0
 
 
-def read_similarity(options: Namespace) -> Graph:
-    """The graph of the file as a similarity; errors of reading are the user's to mend."""
-    try:
-        graph = as_graph(options.graph, symmetrize=options.symmetrize)
-        if options.similarity == "none":
-            return graph
-        gamma = {} if options.gamma is None else {"gamma": options.gamma}
-        return FROM_GRAPH[options.similarity](graph, **gamma).graph
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        raise Refusal(str(error)) from error
+def walk(
+    options: Namespace,
+    kernel: Graph,
+    lambdas: list[float] | None,
+    folder: Folder,
+    progress: ProgressLine,
+) -> Path:
+    """The path, with a checkpoint in the folder and the progress line moving."""
+    weights = weights_of(options)
+    draw = follow(progress, kernel, weights=weights, l1_ratio=options.l1_ratio, lambdas=lambdas)
+
+    def check(point: Point) -> None:
+        folder.begin()
+        draw(point)
+
+    return solve_path(
+        kernel,
+        lambdas,
+        weights=weights,
+        l1_ratio=options.l1_ratio,
+        method=options.method,
+        tol=options.tol,
+        max_iter=options.max_iter,
+        resolution=options.resolution,
+        checkpoint=folder.checkpoint,
+        on_check=check,
+    )
 
 
-def path_arguments(options: Namespace) -> dict[str, Any]:
-    """Options of the command as arguments of `solve_path`."""
-    return {
-        "weights": options.neighbors or None,
-        "l1_ratio": options.l1_ratio,
-        "method": options.method,
-        "tol": options.tol,
-        "max_iter": options.max_iter,
-        "resolution": options.resolution,
-    }
+def _how_to_go_on(options: Namespace, folder: Folder) -> str:
+    if not folder.checkpoint.exists():
+        return "interrupted before the first lam was solved, so there is nothing to go on from."
+    again = [word for word in options.given if word not in ("--force", "--resume")]
+    return f"interrupted; go on with: {shlex.join(['convexhc', *again, '--resume'])}"
 
 
 def parse_lambdas(text: str | None) -> list[float] | None:
@@ -123,7 +126,9 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
+        "arguments": list(options.given),
         "input": str(options.graph),
+        "input_sha256": hashlib.sha256(File(options.graph).read_bytes()).hexdigest(),
         "similarity": options.similarity,
         "gamma": options.gamma,
         "neighbors": options.neighbors,
@@ -148,22 +153,14 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
     }
 
 
-def _drawer(kernel: Graph, options: Namespace, progress: ProgressLine) -> Callable[[Point], None]:
-    """Draw the progress line after every lam; the way goes from a thousandth of the bound to it."""
-    _, problem = prepare(
-        kernel,
-        0.0,
-        weights=options.neighbors or None,
-        l1_ratio=options.l1_ratio,
-        constraint="doubly_stochastic",
+def write_page(file: File, path: Path, graph: Graph, kernel: Graph, run: dict[str, Any]) -> None:
+    """The report of a run, with a note on where it comes from."""
+    kind = run["similarity"]
+    made = "taken as it is" if kind == "none" else f"made by {kind}"
+    note = (
+        f"From {run['input']}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}; "
+        f"similarity {made}, {counted(kernel.n_edges, 'pair')}. "
+        f"Computed in {clock(run['seconds'])} with convexhc {run['convexhc']}."
     )
-    bound = max(consensus_bound(problem), 1e-300)
-
-    def draw(point: Point) -> None:
-        share = 1.0 + math.log(max(point.lam, 1e-300) / bound) / math.log(1000.0)
-        progress.show(
-            share,
-            f"lam {point.lam:.4g}  {point.n_clusters} clusters  gap {point.relative_gap:.1e}",
-        )
-
-    return draw
+    title = File(run["input"]).name
+    write_report(path, file, graph=graph, similarity=kernel, title=title, notes=[note])

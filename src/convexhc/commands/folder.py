@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
@@ -18,8 +19,16 @@ from convexhc.commands.speech import Refusal
 from convexhc.graph import Graph
 from convexhc.path import Path
 
-# Columns of labels.csv stay readable: at most so many levels, the widest plateaus first.
-_LEVELS = 30
+# The last one marks the run as finished.
+FILES = (
+    "labels.csv",
+    "linkage.csv",
+    "tree.nwk",
+    "path.npz",
+    "graph.npz",
+    "report.html",
+    "run.json",
+)
 
 
 @dataclass(frozen=True)
@@ -27,9 +36,9 @@ class Folder:
     """Files of one fit.
 
     ``labels.csv`` (a row a node, a column a level), ``linkage.csv`` (scipy's form), ``tree.nwk``,
-    ``path.npz`` (everything, for `Path.load`), ``graph.npz`` (the similarity), ``run.json``
-    (versions, options, fingerprints, certificates), ``report.html``; ``checkpoint.npz`` while the
-    run is not finished.
+    ``path.npz`` (everything, for `Path.load`), ``graph.npz`` (the graph that was read),
+    ``report.html`` and ``run.json`` (versions, options, fingerprints, certificates);
+    ``checkpoint.npz`` while the run is not finished.
     """
 
     root: File
@@ -39,68 +48,89 @@ class Folder:
         """Progress of an unfinished run."""
         return self.root / "checkpoint.npz"
 
+    @property
+    def report(self) -> File:
+        """The page."""
+        return self.root / "report.html"
+
     def prepare(self, *, resume: bool, force: bool) -> None:
-        """Make the folder; refuse to overwrite a finished run or to restart an unfinished one."""
+        """Make the folder; refuse to overwrite anything or to restart an unfinished run."""
         if self.root.exists() and not self.root.is_dir():
             raise Refusal(f"{self.root} is a file: name a folder with -o.")
+        if resume and not self.checkpoint.exists():
+            raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
         if force:
             self.checkpoint.unlink(missing_ok=True)
-        elif (self.root / "run.json").exists():
-            raise Refusal(
-                f"{self.root} holds a finished run: name another folder, or overwrite it with "
-                "--force."
-            )
         elif self.checkpoint.exists() and not resume:
             raise Refusal(
                 f"{self.root} holds an unfinished run: go on with --resume, or start anew with "
                 "--force."
             )
-        if resume and not self.checkpoint.exists():
-            raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
+        elif not resume:
+            there = [name for name in FILES if (self.root / name).exists()]
+            if there:
+                raise Refusal(
+                    f"{self.root} already holds {', '.join(there)}: name another folder, or "
+                    "overwrite with --force."
+                )
         self.root.mkdir(parents=True, exist_ok=True)
 
-    def write(self, path: Path, kernel: Graph, run: Mapping[str, Any]) -> None:
-        """Write every result; ``run.json`` last, since it marks the run as finished."""
+    def begin(self) -> None:
+        """Something new has been computed: a run that was there before is no longer whole."""
+        (self.root / FILES[-1]).unlink(missing_ok=True)
+
+    def leave_empty(self) -> None:
+        """Take the folder away again if nothing was written."""
+        with suppress(OSError):
+            self.root.rmdir()
+
+    def write(self, path: Path, graph: Graph) -> None:
+        """Write every result but the page and the record."""
         path.save(self.root / "path.npz")
-        self._write_graph(kernel)
+        partial = self.root / f".graph.{os.getpid()}.part.npz"
+        sparse.save_npz(partial, graph.matrix())
+        partial.replace(self.root / "graph.npz")
         write_text(self.root / "labels.csv", labels_csv(path))
         rows = ([int(a), int(b), repr(float(h)), int(k)] for a, b, h, k in path.linkage)
         header = ["left", "right", "lam", "size"]
         write_text(self.root / "linkage.csv", csv_text(header, rows))
         write_text(self.root / "tree.nwk", path.to_newick() + "\n")
-        write_text(self.root / "run.json", json.dumps(run, indent=2) + "\n")
 
-    def _write_graph(self, kernel: Graph) -> None:
-        target = self.root / "graph.npz"
-        partial = self.root / ".graph.part.npz"
-        sparse.save_npz(partial, kernel.matrix())
-        partial.replace(target)
+    def finish(self, run: Mapping[str, Any]) -> None:
+        """Write the record, which marks the run as finished."""
+        write_text(self.root / FILES[-1], json.dumps(run, indent=2) + "\n")
+        self.checkpoint.unlink(missing_ok=True)
 
-    def path(self) -> Path:
-        """The saved path."""
-        file = self.root / "path.npz"
+    def run(self) -> dict[str, Any]:
+        """The record of a finished run; `Refusal` without one."""
+        file = self.root / FILES[-1]
         if not file.exists():
             raise Refusal(
                 f"{self.root} holds no finished run: make one with "
                 f"convexhc fit GRAPH -o {self.root}."
             )
-        return Path.load(file)
+        said = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(said, dict):
+            raise Refusal(f"{file} is not the record of a run: fit again with --force.")
+        return said
 
-    def graph(self, path: Path) -> Graph:
-        """The saved similarity, with the names of the path."""
+    def path(self) -> Path:
+        """The saved path."""
+        self.run()
+        return Path.load(self.root / "path.npz")
+
+    def graph(self, names: tuple[Hashable, ...]) -> Graph:
+        """The saved graph, with the names of the path."""
         matrix = sparse.csr_array(sparse.load_npz(self.root / "graph.npz"))
-        return Graph.from_matrix(matrix, names=path.names, signed=True)
+        return Graph.from_matrix(matrix, names=names, signed=True)
 
 
 def labels_csv(path: Path) -> str:
-    """One row a node, one column a level of the tree (the widest plateaus), coarse to fine."""
-    widest = sorted(path.plateaus, key=lambda p: -p.log_width)
-    counts = list(dict.fromkeys(p.n_clusters for p in widest))[:_LEVELS]
-    levels = {k: path.labels(n_clusters=k) for k in sorted(counts)}
-    header = ["node", *(f"k{k}" for k in levels)]
-    columns = np.stack(list(levels.values()), axis=1)
-    rows = ([_name(name), *row.tolist()] for name, row in zip(path.names, columns, strict=True))
-    return csv_text(header, rows)
+    """One row a node, one column ``k<clusters>`` for each level of the tree, coarse to fine."""
+    counts = sorted(path.available_n_clusters)
+    columns = np.stack([path.labels(n_clusters=k) for k in counts], axis=1)
+    rows = ([str(name), *row] for name, row in zip(path.names, columns.tolist(), strict=True))
+    return csv_text(["node", *(f"k{k}" for k in counts)], rows)
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -115,9 +145,14 @@ def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 def write_text(file: File, text: str) -> None:
     """Write a file whole: a temporary neighbour first, then one rename."""
     partial = file.with_name(f".{file.name}.{os.getpid()}.part")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
-def _name(name: object) -> Any:
-    return name if isinstance(name, str | int | float) else str(name)
+def refuse_to_overwrite(file: File, *, force: bool) -> None:
+    """Refuse a file that exists, unless told otherwise."""
+    if file.exists() and not force:
+        raise Refusal(f"{file} exists: name another file, or overwrite it with --force.")

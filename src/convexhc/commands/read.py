@@ -2,86 +2,120 @@
 
 from __future__ import annotations
 
-import json
 import time
 from argparse import Namespace
 from pathlib import Path as File
 
 import numpy as np
 
-from convexhc.commands.fit import read_similarity
-from convexhc.commands.folder import Folder, csv_text, write_text
-from convexhc.commands.speech import Refusal, Say, clock
+from convexhc.commands.fit import write_page
+from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite, write_text
+from convexhc.commands.graphs import read_both, similarity_of, weights_of
+from convexhc.commands.speech import Refusal, Say, clock, counted
 from convexhc.graph import Graph
-from convexhc.report import write_report
+from convexhc.problem import Problem
 from convexhc.solvers.loop import run
 from convexhc.solvers.memory import available, path_estimate
 from convexhc.solvers.solve import choose_method, prepare
+
+# A path takes about so many iterations on all nodes: few if they fuse early, many if late.
+_FEWEST, _MOST = 500, 4000
 
 
 def cut(options: Namespace, say: Say) -> int:
     """Labels at one scale, as CSV: to the screen, or to a file."""
     path = Folder(File(options.folder)).path()
-    size = {"min_cluster_size": options.min_size, "small": "noise" if options.noise else "nearest"}
-    labels = path.labels(n_clusters=options.clusters, lam=options.lam, **size)
+    labels = path.labels(
+        n_clusters=options.clusters,
+        lam=options.lam,
+        min_cluster_size=options.min_size,
+        small="noise" if options.noise else "nearest",
+    )
     pairs = zip(path.names, labels.tolist(), strict=True)
     text = csv_text(["node", "cluster"], ((str(name), label) for name, label in pairs))
     if options.output is None:
         say(text.rstrip("\n"))
-    else:
-        write_text(File(options.output), text)
-        say(f"{labels.max() + 1} clusters of {labels.size} nodes written to {options.output}")
+        return 0
+    file = File(options.output)
+    refuse_to_overwrite(file, force=options.force)
+    write_text(file, text)
+    clusters = counted(int(labels.max()) + 1, "cluster")
+    say(f"{clusters} of {counted(labels.size, 'node')} written to {file}")
     return 0
 
 
 def report(options: Namespace, say: Say) -> int:
     """Write report.html anew from a finished fit."""
     folder = Folder(File(options.folder))
-    path = folder.path()
-    file = File(options.output) if options.output else folder.root / "report.html"
-    said = json.loads((folder.root / "run.json").read_text(encoding="utf-8"))
-    write_report(path, file, graph=folder.graph(path), title=File(said["input"]).name)
+    path, said = folder.path(), folder.run()
+    file = folder.report
+    if options.output:
+        file = File(options.output)
+        refuse_to_overwrite(file, force=options.force)
+    graph = folder.graph(path.names)
+    kernel = similarity_of(graph, said["similarity"], said["gamma"])
+    write_page(file, path, graph, kernel, said)
     say(f"written to {file}")
     return 0
 
 
 def info(options: Namespace, say: Say) -> int:
     """Size of a graph, and what a fit would cost."""
-    kernel = read_similarity(options)
+    graph, kernel = read_both(options)
     try:
         _, problem = prepare(
             kernel,
             0.0,
-            weights=options.neighbors or None,
+            weights=weights_of(options),
             l1_ratio=0.05,
             constraint="doubly_stochastic",
         )
     except ValueError as error:
         raise Refusal(str(error)) from error
-    count, _ = kernel.components()
-    weights = kernel.weight
-    pairs = kernel.n * (kernel.n - 1) / 2
-    share = 100.0 * kernel.n_edges / pairs if pairs else 0.0
-    method = choose_method(problem, bound=0.0)
-    say(f"{kernel.n} nodes, {kernel.n_edges} similar pairs ({share:.2g} % of all)")
-    say(f"{count} connected component(s), {_isolated(kernel)} isolated node(s)")
-    if weights.size:
-        say(f"similarities from {weights.min():.4g} to {weights.max():.4g}")
-    needed, free = path_estimate(problem, method.name, keep=False), available()
-    of = f" of {free / 1e9:.1f} GB free" if free else ""
-    say(f"memory: about {needed / 1e9:.2g} GB{of} with method {method.name}")
-    if free is not None and needed > free:
-        say("that does not fit: keep fewer neighbours with --neighbors 10")
-        return 1
-    # A path takes some forty lam of about a hundred iterations; most of them on fused nodes.
-    begun = time.monotonic()
-    run(problem.at(1.0), method, tol=0.0, max_iter=5)
-    each = (time.monotonic() - begun) / 5
-    say(f"time: about {clock(each * 1000)} to {clock(each * 4000)} for a whole path")
+    count, _ = graph.components()
+    isolated = counted(_isolated(graph), "isolated node")
+    say(f"{counted(graph.n, 'node')}, {_edges(graph, 'edge')}")
+    say(f"{counted(count, 'connected component')}, {isolated}")
+    if kernel is not graph:
+        say(f"similarity {options.similarity}: {_edges(kernel, 'similar pair')}")
+    _say_cost(problem, say)
     return 0
 
 
-def _isolated(kernel: Graph) -> int:
-    touched = np.zeros(kernel.n, np.bool_)
-    touched[kernel.tail] = touched[kernel.head] = True
-    return int(kernel.n - touched.sum())
+def _say_cost(problem: Problem, say: Say) -> None:
+    """Memory by counting arrays, time by a few iterations."""
+    method = choose_method(problem, bound=0.0)
+    needed, free = path_estimate(problem, method.name, keep=False), available()
+    of = f" of {_bytes(free)} free" if free else ""
+    say(f"memory: about {_bytes(needed)}{of}, with method {method.name}")
+    if free is not None and needed > free:
+        say("that does not fit: keep fewer neighbours, as with --neighbors 10")
+        return
+    # The first iteration may have to compile.
+    run(problem.at(1.0), method, tol=0.0, max_iter=1)
+    begun = time.monotonic()
+    run(problem.at(1.0), method, tol=0.0, max_iter=5)
+    each = (time.monotonic() - begun) / 5
+    say(f"time: about {clock(each * _FEWEST)} to {clock(each * _MOST)} for a whole path")
+
+
+def _edges(graph: Graph, noun: str) -> str:
+    """How many there are, how full that is, and between which weights."""
+    pairs = graph.n * (graph.n - 1) / 2
+    if not graph.n_edges:
+        return f"no {noun}s"
+    low, high = float(graph.weight.min()), float(graph.weight.max())
+    weights = f"weight {low:.4g}" if low == high else f"weights {low:.4g} to {high:.4g}"
+    share = 100.0 * graph.n_edges / pairs
+    return f"{counted(graph.n_edges, noun)} ({share:.2g} % of all pairs), {weights}"
+
+
+def _bytes(count: int) -> str:
+    """Bytes as a person says them."""
+    return f"{count / 1e6:.0f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"
+
+
+def _isolated(graph: Graph) -> int:
+    touched = np.zeros(graph.n, np.bool_)
+    touched[graph.tail] = touched[graph.head] = True
+    return int(graph.n - touched.sum())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from convexhc.experiments import khan, synthetic
+from convexhc.experiments import algorithms, connectomes, khan, robustness, synthetic
 from convexhc.experiments.results import Progress
 
 __all__ = ["EXPERIMENTS", "Experiment"]
@@ -27,5 +27,8 @@ class Experiment(Protocol):
 
 EXPERIMENTS: dict[str, Experiment] = {
     "synthetic": synthetic.run,
+    "algorithms": algorithms.run,
+    "connectomes": connectomes.run,
     "khan": khan.run,
+    "robustness": robustness.run,
 }

@@ -23,6 +23,14 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, BLACK, GREY = "#56B4E9", "#D55E00", "#F0E442", "#000000", "#7F7F7F"
 COLORS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# Colour, marker and name of the methods that several experiments compare.
+METHODS = {
+    "convex": (BLUE, "o", "convex"),
+    "single": (VERMILION, "s", "single linkage"),
+    "average": (GREEN, "^", "average linkage"),
+    "complete": (PURPLE, "D", "complete linkage"),
+    "ward": (ORANGE, "v", "Ward"),
+}
 
 _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -87,8 +95,12 @@ def figure(
 def panels(
     stem: Path, count: int, *, width: float = 3.3, height: float = 3.0, **options: Any
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """A figure of ``count`` panels in rows of at most four; the size of one is in inches."""
-    columns = min(count, 4)
+    """A figure of ``count`` panels in rows of at most four; the size of one is in inches.
+
+    Where the grid is full, labels stand only at its edge.
+    """
+    # The fewest empty places, then the longest rows.
+    columns = min(range(min(count, 4), min(count, 2) - 1, -1), key=lambda c: -count % c)
     rows = -(-count // columns)
     size = (width * columns, height * rows + 0.4)
     with figure(stem, rows, columns, size=size, **options) as (drawing, axes):
@@ -96,6 +108,26 @@ def panels(
         for unused in every[count:]:
             unused.remove()
         yield drawing, every[:count]
+        for panel in every[:count]:
+            if rows * columns == count:
+                panel.label_outer()
+            else:
+                panel.tick_params(labelbottom=True, labelleft=True)
+
+
+def legend_below(drawing: Any, handles: Sequence[Any], texts: Sequence[str]) -> None:
+    """One legend for all panels below them, in as many rows as the width asks for."""
+    # About 0.085 inches a letter, and half an inch for the line before it.
+    fit = int(drawing.get_size_inches()[0] / (0.085 * max(map(len, texts)) + 0.5))
+    rows = -(-len(texts) // max(fit, 1))
+    drawing.legend(handles, texts, loc="outside lower center", ncols=-(-len(texts) // rows))
+
+
+def line_key(color: str, style: Any, label: str, width: float = 1.2) -> Any:
+    """A line that stands only in a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=color, linestyle=style, label=label, linewidth=width)
 
 
 def band(axes: Any, x: ArrayLike, runs: Any, *, color: str, label: str, marker: str = "o") -> None:

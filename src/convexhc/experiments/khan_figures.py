@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from convexhc.experiments.figures import (
     BLACK,
     BLUE,
     GREEN,
     MARKERS,
-    ORANGE,
-    PURPLE,
+    METHODS,
     VERMILION,
-    figure,
+    legend_below,
+    line_key,
     panels,
 )
 from convexhc.experiments.results import Row
 
-METHODS = {
-    "convex": (BLUE, "o", "convex"),
-    "single": (VERMILION, "s", "single linkage"),
-    "average": (GREEN, "^", "average linkage"),
-    "complete": (PURPLE, "D", "complete linkage"),
-    "ward": (ORANGE, "v", "Ward"),
-}
+SCORES = {"homogeneity": "homogeneity (0 to 1)", "ami": "adjusted mutual information"}
+LEVELS = {"single": "--", "average": ":", "similarity": "-."}
 
 
 def effective_rank(stem: Path, path: Sequence[Row], names: Sequence[str]) -> None:
     """Effective rank against lam, training and test arrays, one panel a similarity."""
-    with panels(stem, len(names), sharex=True, sharey=True) as (_, axes):
+    with panels(stem, len(names), sharex=True, sharey=True) as (drawing, axes):
         for panel, name in zip(axes, names, strict=True):
             for half, color, line in (("train", BLUE, "-"), ("test", VERMILION, "--")):
                 rows = [r for r in path if r["setting"] == name and r["arrays"] == half]
@@ -45,45 +39,37 @@ def effective_rank(stem: Path, path: Sequence[Row], names: Sequence[str]) -> Non
                 )
             panel.set(xscale="log", yscale="log", title=name)
             panel.set(xlabel="penalty λ", ylabel="effective rank")
-        axes[0].legend(loc="lower left")
+        legend_below(drawing, *axes[0].get_legend_handles_labels())
 
 
-def agreement(stem: Path, rows: Sequence[Row], names: Sequence[str]) -> None:
+def agreement(stem: Path, rows: Sequence[Row], names: Sequence[str], score: str) -> None:
     """Agreement of training and test clusters against their number, every method."""
-    with figure(
-        stem, 2, len(names), size=(3.0 * len(names) + 0.5, 6.0), sharex="col", sharey="row"
-    ) as (drawing, axes):
-        for column, name in enumerate(names):
-            for line, (score, label) in enumerate(
-                (("homogeneity", "homogeneity (0 to 1)"), ("ami", "adjusted mutual information"))
-            ):
-                panel = axes[line, column]
-                for method, (color, marker, text) in METHODS.items():
-                    found = [r for r in rows if r["setting"] == name and r["method"] == method]
-                    panel.plot(
-                        [r["wanted_train"] for r in found],
-                        [r[score] for r in found],
-                        color=color,
-                        marker=marker,
-                        markersize=4,
-                        linewidth=2.4 if method == "convex" else 1.2,
-                        label=text,
-                    )
-                panel.set_xscale("log")
-                if column == 0:
-                    panel.set_ylabel(label)
-            axes[0, column].set_title(name)
-            axes[1, column].set_xlabel("clusters (effective rank)")
-        handles, texts = axes[0, 0].get_legend_handles_labels()
-        drawing.legend(handles, texts, loc="outside lower center", ncols=len(METHODS))
+    with panels(stem, len(names), sharex=True, sharey=True) as (drawing, axes):
+        for panel, name in zip(axes, names, strict=True):
+            for method, (color, marker, text) in METHODS.items():
+                found = [r for r in rows if r["setting"] == name and r["method"] == method]
+                panel.plot(
+                    [r["wanted_train"] for r in found],
+                    [r[score] for r in found],
+                    color=color,
+                    marker=marker,
+                    markersize=4,
+                    linewidth=2.4 if method == "convex" else 1.2,
+                    zorder=3 if method == "convex" else 2,
+                    label=text,
+                )
+            panel.set(xscale="log", title=name)
+            panel.set(xlabel="clusters (effective rank)", ylabel=SCORES[score])
+        legend_below(drawing, *axes[0].get_legend_handles_labels())
 
 
 def neighbors(stem: Path, rows: Sequence[Row], names: Sequence[str], ks: Sequence[int]) -> None:
-    """Share of nearest neighbours that differ against lam, with the linkages as a range."""
-    with panels(stem, len(names), sharey=True) as (drawing, axes):
+    """Share of nearest neighbours that differ against lam; methods without lam as levels."""
+    colors = dict(zip(ks, (BLUE, VERMILION, GREEN), strict=False))
+    with panels(stem, len(names), sharex=True, sharey=True) as (drawing, axes):
         for panel, name in zip(axes, names, strict=True):
             mine = [row for row in rows if row["setting"] == name]
-            for color, marker, k in zip((BLUE, VERMILION, GREEN), MARKERS, ks, strict=False):
+            for marker, (k, color) in zip(MARKERS, colors.items(), strict=False):
                 ours = [row for row in mine if row["method"] == "convex" and row["k"] == k]
                 panel.plot(
                     [row["lam"] for row in ours],
@@ -91,28 +77,13 @@ def neighbors(stem: Path, rows: Sequence[Row], names: Sequence[str], ks: Sequenc
                     color=color,
                     marker=marker,
                     markersize=4,
-                    label=f"k = {k}: convex",
                 )
-                for method, line in (("single", "--"), ("average", ":"), ("similarity", "-.")):
+                for method, line in LEVELS.items():
                     level = [r["differ"] for r in mine if (r["method"], r["k"]) == (method, k)]
                     panel.axhline(100 * level[0], color=color, linestyle=line, linewidth=1.1)
-            panel.set(xscale="log", title=name, xlabel="penalty λ")
-        axes[0].set_ylabel("neighbours that differ (%)")
-        _line_legend(drawing, ks)
-
-
-def _line_legend(drawing: Any, ks: Sequence[int]) -> None:
-    """Colours for k, line styles for the methods."""
-    first = drawing.axes[0]
-    for color, k in zip((BLUE, VERMILION, GREEN), ks, strict=False):
-        first.plot([], [], color=color, label=f"{k} neighbours", linewidth=3)
-    for line, text in (
-        ("-", "convex"),
-        ("--", "single linkage"),
-        (":", "average linkage"),
-        ("-.", "the similarity itself"),
-    ):
-        first.plot([], [], color=BLACK, linestyle=line, label=text, linewidth=1.2)
-    handles, texts = first.get_legend_handles_labels()
-    wanted = [(h, t) for h, t in zip(handles, texts, strict=True) if not t.startswith("k =")]
-    drawing.legend(*zip(*wanted, strict=True), loc="outside lower center", ncols=len(wanted))
+            panel.set(xscale="log", title=name)
+            panel.set(xlabel="penalty λ", ylabel="neighbours that differ (%)")
+        key = [line_key(color, "-", f"{k} neighbours", 3.0) for k, color in colors.items()]
+        key += [line_key(BLACK, "-", "convex"), line_key(BLACK, "--", "single linkage")]
+        key += [line_key(BLACK, ":", "average linkage"), line_key(BLACK, "-.", "the similarity")]
+        legend_below(drawing, key, [line.get_label() for line in key])

@@ -40,6 +40,7 @@ from convexhc.experiments.synthetic_scores import (
     silhouette_peaks,
     table_one,
     wiring_rank,
+    with_levels,
 )
 
 # The authors' matrix has eigenvalues down to -0.0245.
@@ -79,7 +80,9 @@ def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Pro
     size = QUICK if quick else FULL
     folder = out / "synthetic"
     survey, closest = _survey(folder, size, n_jobs, between(progress, 0.0, 0.1))
-    rows = _graphs(folder, size, closest, n_jobs, between(progress, 0.1, 0.85))
+    rows = with_levels(
+        _graphs(folder, size, closest, n_jobs, between(progress, 0.1, 0.85)), size.shape
+    )
     _figure_one(folder, size, n_jobs, between(progress, 0.85, 0.9))
     authors = _authors(folder, data, size, n_jobs, between(progress, 0.9, 1.0))
     wirings = dict.fromkeys((DEFAULT_WIRING, closest))
@@ -183,7 +186,7 @@ def _authors(
     found: dict[str, Any] = compute_units(
         folder / "parts", [unit], authors_path, n_jobs=n_jobs, progress=progress
     )[0]
-    by_lam = {row["lam"]: row for row in found["runs"]}
+    by_lam = {row["lam"]: row for row in with_levels(found["runs"], FULL.shape)}
     found["table"] = [averaged("the authors' similarity", lam, [by_lam[lam]]) for lam in TABLE_I]
     return found
 
@@ -195,10 +198,15 @@ def _claims(rows: Sequence[Row], peaks: list[Row], authors: dict[str, Any] | Non
         for row in rows
         if row["alpha"] == 0.95 and (row["links_super"], row["links_meta"]) == DEFAULT_WIRING
     ]
-    best = {(peak["alpha"], peak["level"]): peak["lam"] for peak in peaks}
+    best = {(peak["alpha"], peak["level"]): peak for peak in peaks}
     claims: list[Row] = [
-        _claim("lam of the best silhouette, fine level", 1.0, best[0.95, "fine"]),
-        _claim("lam of the best silhouette, coarse level", np.exp(6), best[0.95, "coarse"]),
+        *(
+            _claim(
+                f"{end} lam of the best silhouette, {level} level", paper, best[0.95, level][key]
+            )
+            for level, paper in (("fine", 1.0), ("coarse", np.exp(6)))
+            for end, key in (("first", "lam_first"), ("last", "lam_last"))
+        ),
         _claim("graphs whose effective rank ever rises", np.nan, _rising(chosen)),
         _claim("graphs in the average", 20, len({row["seed"] for row in chosen})),
         _claim(

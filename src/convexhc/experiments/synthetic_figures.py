@@ -71,8 +71,8 @@ def figure_two(
         axes[0, 0].set_yscale("log")
         axes[0, 0].legend()
         drawing.supxlabel(
-            f"mean over {len(seeds)} graphs, band: one standard deviation; a curve ends where "
-            "everything is fused",
+            f"mean over {len(seeds)} graphs, band: one standard deviation; a silhouette ends where "
+            "there are fewer centroids than classes",
             fontsize=9,
         )
 
@@ -96,10 +96,8 @@ def headline(stem: Path, authors: dict[str, Any]) -> None:
             panel.axvspan(min(exact), max(exact), color=shade, alpha=0.15, linewidth=0)
             panel.annotate(
                 f"exactly the {count} groups\nλ {min(exact):.2g} to {max(exact):.2g}",
-                (max(exact), count * 1.25),
-                xytext=(6, 0),
-                textcoords="offset points",
-                ha="left",
+                (np.sqrt(min(exact) * max(exact)), count * 1.25),
+                ha="center",
                 va="bottom",
                 color=shade,
             )

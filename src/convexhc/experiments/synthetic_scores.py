@@ -140,23 +140,45 @@ def table_one(rows: Sequence[Row], wiring: Wiring) -> list[Row]:
     ]
 
 
+def with_levels(rows: Sequence[Row], shape: Sequence[int]) -> list[Row]:
+    """Rows without the silhouette of a level that has more classes than there are centroids left.
+
+    k-means cannot find 28 clusters among 4 points; the silhouette of those 4 says nothing of the
+    28.
+    """
+    classes = {"fine_silhouette": shape[0] * shape[1], "coarse_silhouette": shape[0]}
+    return [
+        row | {name: np.nan for name, count in classes.items() if row["n_clusters"] < count}
+        for row in rows
+    ]
+
+
 def silhouette_peaks(rows: Sequence[Row]) -> list[Row]:
-    """Where the mean silhouette of each level is largest, for every alpha (default wiring)."""
+    """Where the mean silhouette of each level is largest, for every alpha (default wiring).
+
+    The largest value may be met at several lam: the first and the last of them are given. Only lam
+    at which every graph has a silhouette count.
+    """
     chosen = [row for row in rows if (row["links_super"], row["links_meta"]) == DEFAULT_WIRING]
     peaks = []
     for alpha in dict.fromkeys(row["alpha"] for row in chosen):
         for level in ("fine", "coarse"):
-            means = {
-                lam: mean_and_spread(
-                    row[f"{level}_silhouette"]
-                    for row in chosen
-                    if row["alpha"] == alpha and row["lam"] == lam
-                )[0]
-                for lam in dict.fromkeys(row["lam"] for row in chosen)
-            }
-            known = {lam: value for lam, value in means.items() if not np.isnan(value)}
-            lam = max(known, key=known.__getitem__)
-            peaks.append({"alpha": alpha, "level": level, "lam": lam, "silhouette": known[lam]})
+            values: dict[float, list[float]] = {}
+            for row in chosen:
+                if row["alpha"] == alpha:
+                    values.setdefault(row["lam"], []).append(row[f"{level}_silhouette"])
+            means = {lam: float(np.mean(every)) for lam, every in values.items()}
+            best = np.nanmax(list(means.values()))
+            at = [lam for lam, mean in means.items() if mean >= best - 1e-6]
+            peaks.append(
+                {
+                    "alpha": alpha,
+                    "level": level,
+                    "lam_first": min(at),
+                    "lam_last": max(at),
+                    "silhouette": float(best),
+                }
+            )
     return peaks
 
 

@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from convexhc.kernels.edges import Edges
+from convexhc.kernels.prox import split
 
 Array = NDArray[np.float64]
 
@@ -72,12 +73,14 @@ def respond(C: Array, Y: Array, sigma: float, edges: Edges, out: Response) -> tu
             length += kept[k] * kept[k]
         length = math.sqrt(length)
         fused = length <= block
-        shrink = 0.0 if fused else 1.0 - block / length
+        left = 1.0 if fused else block / length
+        shrink = 1.0 - left
         out.fused[e], out.shrink[e] = fused, shrink
-        out.bend[e] = 0.0 if fused else block / (length * length * length)
+        out.bend[e] = 0.0 if fused else left / (length * length)
         inside, along, prox = 0.0, 0.0, 0.0
         for k in range(m):
-            y[k] -= shrink * kept[k]
+            # P(V) = clip(V, soft) + left s, without cancellation however long V is.
+            y[k] = min(max(y[k], -soft), soft) + left * kept[k]
             inside += y[k] * y[k]
             along += y[k] * (C[i, k] - C[j, k])
             prox += soft * abs(shrink * kept[k])
@@ -86,6 +89,15 @@ def respond(C: Array, Y: Array, sigma: float, edges: Edges, out: Response) -> tu
         smoothed += (prox + block * shrink * length + 0.5 * inside) / sigma
         slack += block * math.sqrt(squares) + soft * absolutes - along
     return smoothed, slack
+
+
+@njit(cache=True, nogil=True)
+def well_inside(Y: Array, edges: Edges, share: float) -> NDArray[np.bool_]:
+    """Whether every row of Y is in its dual ball scaled by ``share``. O(E m)."""
+    out, rest = np.empty(Y.shape[0], np.bool_), np.empty(Y.shape[1])
+    for e in range(Y.shape[0]):
+        out[e] = split(Y[e], share * edges.soft[e], share * edges.block[e], rest)
+    return out
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)

@@ -43,7 +43,7 @@ def name_sides(
 
     Examples
     --------
-    >>> points = np.array([[0.0, 0.0], [2.0, 0.0], [9.0, 0.0]])
+    >>> points = np.array([[0.0, 0.0], [2.0, 0.0], [10.0, 0.0]])
     >>> name_sides(
     ...     points, np.full(3, 3.0), height=1.0, radius=0.5, margin=1.0, first=np.arange(3)
     ... )

@@ -29,10 +29,13 @@ def lam_limits(lambdas: FloatArray, *, margin: float = 0.05) -> tuple[float, flo
     positive = lambdas[(lambdas > 0) & np.isfinite(lambdas)]
     if positive.size == 0:
         return 0.5, 2.0
-    low, high = float(positive.min()), float(positive.max())
+    low, high = np.log(positive.min()), np.log(positive.max())
     # A single lam, or nearly, still needs an axis of some length.
-    stretch = max((high / low) ** margin, 1.2)
-    return low / stretch, high * stretch
+    reach = max(margin * (high - low), np.log(1.2))
+    # No further than numbers go.
+    least, most = np.log(np.finfo(np.float64).tiny), np.log(np.finfo(np.float64).max)
+    low, high = np.clip([low - reach, high + reach], least, most)
+    return float(np.exp(low)), float(np.exp(high))
 
 
 @dataclass(frozen=True, eq=False)

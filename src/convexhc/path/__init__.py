@@ -2,7 +2,17 @@
 
 from convexhc.path.cohort import Cohort, Outcome, solve_paths
 from convexhc.path.point import Point
+from convexhc.path.points import solve_points_path
 from convexhc.path.result import Path, Provenance
 from convexhc.path.walk import solve_path
 
-__all__ = ["Cohort", "Outcome", "Path", "Point", "Provenance", "solve_path", "solve_paths"]
+__all__ = [
+    "Cohort",
+    "Outcome",
+    "Path",
+    "Point",
+    "Provenance",
+    "solve_path",
+    "solve_paths",
+    "solve_points_path",
+]

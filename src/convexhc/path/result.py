@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from convexhc.path.point import Point
 from convexhc.path.storage import pack_points, unpack_points
 from convexhc.problem import Labels
 from convexhc.solvers.provenance import Provenance
-from convexhc.solvers.solution import card, members
+from convexhc.solvers.solution import members
 from convexhc.tree import Plateau, Split, Tree
 from convexhc.tree.cut import nonnegative
 
@@ -253,8 +253,11 @@ class Path:
             lines.append(f"{self.tree.root_joins} join(s) at the top only close the tree")
         return "\n".join(lines)
 
+    # How a notebook shows a path; the package sets it, since reports are made of paths.
+    notebook_view: ClassVar[Callable[[Path], str]]
+
     def _repr_html_(self) -> str:
-        return card("convexhc path", self.summary())
+        return Path.notebook_view(self)
 
     def save(self, file: File) -> None:
         """Write the path to one npz file, whole or not at all."""

@@ -104,7 +104,9 @@ def dendrogram(
     if max_leaves is None and tree.n_leaves > _ALL_LEAVES:
         max_leaves = _TOP_LEAVES
     shown = tree_branches(tree, max_leaves=max_leaves)
-    length = float(np.clip(1.3 + 0.13 * shown.leaves.size, 2.8, 11.0))
+    length = max(1.3 + 0.13 * shown.leaves.size, 2.8)
+    # Past the size that names need, nothing is gained.
+    length = length if length <= 12.0 else 7.0
     ax = axes_for(ax, (7.0, length) if leaf_side == "y" else (max(length, 6.0), 5.0))
     theme = theme_of(ax)
     labels, at = tree_cut(tree, n_clusters=n_clusters, lam=lam)

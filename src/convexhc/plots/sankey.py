@@ -72,7 +72,7 @@ def sankey(
     >>> import convexhc
     >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
     >>> ax = sankey(convexhc.solve_path(K), n_clusters=[6, 2, 1])
-    >>> [text.get_text().split(",")[0] for text in ax.get_xticklabels()]
+    >>> [text.get_text().splitlines()[0] for text in ax.get_xticklabels()]
     ['6 clusters', '2 clusters', '1 cluster']
     """
     path = path_of(path)
@@ -92,7 +92,7 @@ def sankey(
     ax.set_xticks(
         range(len(levels)),
         [
-            f"{counted(column.cluster.size, 'cluster')},\n" + rf"$\lambda$ = {at:.3g}"
+            f"{counted(column.cluster.size, 'cluster')}\n" + rf"$\lambda$ = {at:.3g}"
             for column, (_, at) in zip(bars, levels, strict=True)
         ],
     )
@@ -122,13 +122,15 @@ def _default_counts(path: Path) -> list[int]:
     # Below what the path reached, components are joined for the sake of the tree only.
     available = np.array(path.available_n_clusters)
     available = available[available >= path.n_clusters[-1]]
-    chosen = [plateau.n_clusters for plateau in notable_plateaus(path.tree)]
+    lasting = [p.n_clusters for count in (1, 3) for p in notable_plateaus(path.tree, count)]
     most = max(2.0, min(len(path.names) / 2.0, 60.0))
-    for target in np.geomspace(2.0, most, _LEVELS):
-        nearest = int(available[np.abs(np.log(available / target)).argmin()])
+    targets = np.geomspace(2.0, most, _LEVELS)
+    nearest = [int(available[np.abs(np.log(available / target)).argmin()]) for target in targets]
+    chosen: list[int] = []
+    for count in [*lasting, *nearest]:
         # Levels that hardly differ would only repeat each other.
-        if len(chosen) < _LEVELS and all(abs(np.log(nearest / k)) > 0.4 for k in chosen):
-            chosen.append(nearest)
+        if len(chosen) < _LEVELS and all(abs(np.log(count / k)) > 0.4 for k in chosen):
+            chosen.append(count)
     return chosen if len(chosen) > 1 else available[-_LEVELS:].tolist()
 
 

@@ -15,7 +15,14 @@ from typing import Any
 from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.report.levels import levels
-from convexhc.report.pictures import assignment_map, drawing, in_order, similarity_map, trails
+from convexhc.report.pictures import (
+    assignment_map,
+    drawing,
+    in_order,
+    information,
+    similarity_map,
+    trails,
+)
 from convexhc.version import __version__
 
 # The scripts in the order in which they are joined: each uses only those before it.
@@ -23,7 +30,9 @@ SCRIPTS = (
     "data.js",
     "axis.js",
     "surface.js",
+    "shades.js",
     "scan.js",
+    "information.js",
     "graph.js",
     "trails.js",
     "heat.js",
@@ -122,6 +131,7 @@ def report_html(
         "similarity": None if compared is None else similarity_map(compared, order),
         "assignment": assignment_map(path, order),
         "trails": trails(path),
+        "information": information(path),
         "options": {name: str(value) for name, value in path.provenance.options.items()},
         "version": path.provenance.version,
         "notes": [str(note) for note in notes],

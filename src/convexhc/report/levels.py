@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.layout.colors import color_ranks
-from convexhc.layout.palette import neutral, palette
+from convexhc.layout import color_ranks, neutral, notable_plateaus, palette
 from convexhc.path import Path
 from convexhc.report.packing import packed
 from convexhc.solvers.loop import Status
@@ -44,6 +43,7 @@ def levels(path: Path) -> dict[str, Any]:
         "tree": _tree(tree),
         "plateaus": [[p.n_clusters, p.lam_from, p.lam_to, p.log_width] for p in path.plateaus],
         "widest": path.plateaus.index(path.widest_plateau),
+        "start": _start(path),
         "splits": {
             "count": len(path.splits),
             "listed": [_split(split) for split in path.splits[:_SPLITS_NAMED]],
@@ -57,6 +57,12 @@ def levels(path: Path) -> dict[str, Any]:
 def number(value: float) -> float | None:
     """A number for JSON, which knows no NaN and no infinity."""
     return float(value) if math.isfinite(value) else None
+
+
+def _start(path: Path) -> int:
+    """The plateau that a reader meets first: one that says something, and persists."""
+    notable = notable_plateaus(path.tree, 1)
+    return path.plateaus.index(notable[0] if notable else path.widest_plateau)
 
 
 def label_changes(partitions: list[NDArray[Any]]) -> dict[str, Any]:

@@ -11,7 +11,13 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from convexhc.graph import Graph
-from convexhc.layout import centroid_trails, graph_positions, ordered_cells, shade_limit
+from convexhc.layout import (
+    centroid_trails,
+    graph_positions,
+    information_map,
+    ordered_cells,
+    shade_limit,
+)
 from convexhc.path import Path
 from convexhc.report.packing import packed, quantized
 
@@ -25,6 +31,8 @@ EDGES = 6000
 ROWS, SHARED_ROWS = 256, 128
 # Levels at which the assignments are shown at most.
 ASSIGNMENT_LEVELS = 100
+# Levels whose partitions are compared at most.
+INFORMATION_LEVELS = 60
 # What the eye tells apart: places on the screen, shades of one colour.
 PLACES, SHADES = 0xFFFF, 63
 
@@ -131,6 +139,21 @@ def _level_rows(path: Path, at: int, cell: IntArray, cells: int) -> FloatArray:
         return np.asarray(columns[np.argsort(first)])
     clusters = sparse.csr_array((share, (cell, label)), shape=(cells, first.size))
     return np.asarray(clusters @ columns)
+
+
+def information(path: Path) -> dict[str, Any] | None:
+    """Variation of information between levels, in shades; None if nothing ever changes.
+
+    The upper half without the diagonal, row by row, of the levels at which the partition changes.
+    """
+    found = information_map(path, max_levels=INFORMATION_LEVELS)
+    if found.levels.size < 2:
+        return None
+    upper = found.distance[np.triu_indices(found.levels.size, 1)]
+    return {
+        "levels": found.levels.tolist(),
+        "shades": packed(quantized(upper, 0.0, 1.0, SHADES)),
+    }
 
 
 def trails(path: Path) -> dict[str, Any] | None:

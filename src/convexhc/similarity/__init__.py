@@ -3,7 +3,8 @@
 From a graph: :func:`two_hop` (the paper's), :func:`two_hop_diagonal`, :func:`normalized`,
 :func:`laplacian`, :func:`self_loops`, :func:`diffusion`, :func:`heat`. From a table:
 :func:`knn`, :func:`rbf`, :func:`correlation`. Each returns a :class:`Similarity`, which says
-what was added to its diagonal and whether it is positive definite.
+what was added to its diagonal and whether it is positive definite. For the points model,
+:func:`neighbor_weights` weighs the edges and :func:`spectral_features` makes points of nodes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from convexhc.similarity.from_graph import (
     two_hop_diagonal,
 )
 from convexhc.similarity.from_points import correlation, knn, rbf
+from convexhc.similarity.neighbors import neighbor_weights
 from convexhc.similarity.result import Similarity, shift_to_positive
+from convexhc.similarity.spectral import spectral_features
 from convexhc.similarity.strongest import sparsify
 
 __all__ = [
@@ -30,12 +33,14 @@ __all__ = [
     "knn",
     "laplacian",
     "min_eigenvalue",
+    "neighbor_weights",
     "normalized",
     "rbf",
     "require_psd",
     "self_loops",
     "shift_to_positive",
     "sparsify",
+    "spectral_features",
     "two_hop",
     "two_hop_diagonal",
 ]

@@ -53,7 +53,7 @@ def knn(
     >>> knn([[0.0], [1.0], [9.0]], n_neighbors=1, bandwidth=1.0).graph.weight
     array([6.065e-01, 1.266e-14])
     """
-    points, names = _points(X)
+    points, names = read_points(X)
     n = len(points)
     if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, int | np.integer):
         raise ValueError(f"n_neighbors must be a whole number, got {n_neighbors!r}")
@@ -101,7 +101,7 @@ def rbf(X: Any, *, bandwidth: Bandwidth = "auto", gamma: Gamma = 0.0) -> Similar
     array([[1.   , 0.607],
            [0.607, 1.   ]])
     """
-    points, names = _points(X)
+    points, names = read_points(X)
     distance = pdist(points)
     h = _bandwidth(bandwidth, distance)
     kernel = Graph.from_matrix(squareform(_gaussian(distance, h)), names=names).with_diagonal(1.0)
@@ -139,7 +139,7 @@ def correlation(X: Any, *, threshold: float = 0.0, gamma: Gamma = 0.0) -> Simila
     """
     if not 0 <= threshold <= 1:
         raise ValueError(f"threshold must lie between 0 and 1, got {threshold!r}")
-    rows, names = _points(X)
+    rows, names = read_points(X)
     centred = rows - rows.mean(axis=1, keepdims=True)
     spread = np.linalg.norm(centred, axis=1)
     flat = spread <= 1e-12 * np.abs(rows).max(axis=1)
@@ -156,7 +156,7 @@ def correlation(X: Any, *, threshold: float = 0.0, gamma: Gamma = 0.0) -> Simila
     return finished("correlation", kernel, gamma, bound=None, parameters=parameters)
 
 
-def _points(X: Any) -> tuple[NDArray[np.float64], list[Hashable]]:
+def read_points(X: Any) -> tuple[NDArray[np.float64], list[Hashable]]:
     """Return the rows of a table of finite numbers, and their names."""
     if sparse.issparse(X):
         raise TypeError("points must be a dense table, got a sparse matrix: pass X.toarray()")

@@ -65,7 +65,7 @@ def run(
 
     Rows that the method calls fused are replaced by their mean before they are certified, so the
     clusters of the answer are part of what the certificate proves. The certificate costs about as
-    much as a few steps: it is taken at iteration ``min_iter``, then at intervals that grow by a tenth.
+    much as a few steps: it is taken at iteration ``min_iter``, then ever more rarely.
 
     Parameters
     ----------

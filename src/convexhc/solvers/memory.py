@@ -10,7 +10,7 @@ from convexhc.problem import Problem
 from convexhc.terms.penalty import Fusion
 
 # Float64 arrays alive at the peak of a solve, (n x m) and (E x m) each, counted from the code.
-_ARRAYS = {"admm": (14, 3), "primal_dual": (10, 2), "dual_fista": (16, 6)}
+_ARRAYS = {"admm": (14, 3), "primal_dual": (10, 2), "dual_fista": (16, 6), "newton": (16, 9)}
 _LEAST = "primal_dual"
 _MEMINFO, _OWN_GROUP, _GROUPS = "/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"
 

@@ -20,12 +20,14 @@ Array = NDArray[np.float64]
 
 # A subproblem is solved until its error is this share of what the next dual can mend.
 _SHARE = 0.25
-# Newton steps in a subproblem, halvings of a step, conjugate gradient iterations and their accuracy.
-_NEWTON_STEPS, _HALVINGS, _CG_STEPS, _CG_TOL = 50, 30, 500, 0.05
-# By how much the penalty of the copies grows from one dual to the next.
-_GROWTH = 2.0
-# Differences below this share of the objective are round-off.
-_ROUND_OFF = 1e-15
+# Newton steps in a subproblem, halvings of a step, conjugate gradients and their accuracy.
+_NEWTON_STEPS, _HALVINGS, _CG_STEPS, _CG_TOL = 50, 15, 500, 0.05
+# Share of the distances in the data that counts as a distance between centroids.
+_DATA = 0.01
+# By how much sigma grows when the error of the dual is above this share of the other one.
+_GROWTH, _LAG = 3.0, 0.1
+# Shares of the objective: errors that are round-off, and differences too small to be seen in it.
+_ROUND_OFF, _BLIND = 1e-16, 1e-11
 
 
 @dataclass
@@ -104,10 +106,14 @@ class SemismoothNewton:
             if state.inner <= max(_SHARE * state.outer, _ROUND_OFF * abs(state.value)):
                 break
             if not _newton_step(problem, state):
+                # Too stiff for the precision of numbers.
+                state.sigma /= _GROWTH * _GROWTH
                 break
         state.Y[:] = state.at.Y
-        state.sigma *= _GROWTH
         _evaluate(problem, state, state.C)
+        if state.outer > _LAG * state.inner:
+            state.sigma *= _GROWTH
+            _evaluate(problem, state, state.C)
 
     def candidate(self, problem: Problem, state: NewtonState) -> Candidate:
         """The centroids and the response of the dual, which is feasible."""
@@ -123,12 +129,12 @@ def _natural_sigma(problem: Problem, C: Array) -> float:
     """Radius of a dual ball over the distance between its two centroids, for a middling edge."""
     edges = fusion_of(problem).edges
     radius = edges.soft + edges.block
-    for rows in (C, problem.fidelity.target):
-        apart = np.linalg.norm(edge_kernels.differences(rows, edges), axis=1)
-        usable = (apart > 0.0) & (radius > 0.0)
-        if usable.any():
-            return float(np.median(radius[usable] / apart[usable]))
-    return 1.0
+    apart = np.linalg.norm(edge_kernels.differences(C, edges), axis=1)
+    # Centroids that have met tell nothing; the data behind them do.
+    data = problem.fidelity.target
+    apart += _DATA * np.linalg.norm(edge_kernels.differences(data, edges), axis=1)
+    usable = (apart > 0.0) & (radius > 0.0)
+    return float(np.median(radius[usable] / apart[usable])) if usable.any() else 1.0
 
 
 def _evaluate(problem: Problem, state: NewtonState, C: Array) -> None:
@@ -148,11 +154,14 @@ def _newton_step(problem: Problem, state: NewtonState) -> bool:
     direction = newton_direction(
         state.G, state.sigma, state.mass, edges, state.at, _CG_TOL, _CG_STEPS
     )
-    C, value, slope = state.C, state.value, float(np.vdot(direction, state.G))
+    C, value, inner = state.C, state.value, state.inner
+    slope = float(np.vdot(direction, state.G))
+    # Too close to the minimum for the value to tell, the gradient does.
+    blind = -slope <= _BLIND * abs(value)
     length = 1.0
     for _ in range(_HALVINGS):
         _evaluate(problem, state, C + length * direction)
-        if state.value <= value + 1e-4 * length * slope + _ROUND_OFF * abs(value):
+        if state.inner < inner if blind else state.value <= value + 1e-4 * length * slope:
             return True
         length *= 0.5
     _evaluate(problem, state, C)

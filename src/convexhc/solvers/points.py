@@ -16,23 +16,27 @@ from numpy.typing import NDArray
 
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
-from convexhc.problem import Labels, Problem
+from convexhc.kernels.newton import well_inside
+from convexhc.problem import Labels, Problem, fuse
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.start import fused_labels, fusion_of
 from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity
 from convexhc.terms.penalty import Differences
 
 Array = NDArray[np.float64]
 
-# Shares of the gap asked for: of the contracted problem, of centroids that meet, of the flows.
-_SHARP, _MEET, _FLOW = 1e-7, 1e-3, 0.3
+# Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
+# is contracted too; of centroids that meet; of the flows.
+_ROUGH, _SHARP, _MEET, _FLOW = 1e-4, 1e-8, 1e-3, 0.3
+# Share of a dual ball inside which a dual tells of a fusion that is there to stay.
+_WELL_INSIDE = 0.95
 # How often clusters may be parted before the full problem is solved as it is.
 _ROUNDS = 6
 # Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.
-_FLOW_BOLDNESS = 300.0
+_FLOW_BOLDNESS = 3.0
 
 
 def solve_contracted(
@@ -56,37 +60,21 @@ def solve_contracted(
     Solution
         O(c d) work for c clusters, and O(E d) for the flows and the certificate.
     """
-    scale = problem.objective(problem.fidelity.target if start is None else start.centroids)
+    scale = _scale(problem, start)
     newton = SemismoothNewton(allowance=_MEET * tol * scale)
-    if start is None:
-        return run(
-            problem,
-            newton,
-            tol=0.0,
-            gap_tol=_SHARP * tol * scale,
-            max_iter=max_iter,
-            check_every=1,
-        )
     n_iter = 0
+    if start is None:
+        start = _run(problem, newton, None, _ROUGH * tol * scale, max_iter)
+        n_iter = start.n_iter
     for _ in range(_ROUNDS):
-        contraction = contract(problem, start.labels)
-        small = run(
-            contraction.problem,
-            newton,
-            start=contraction.restrict(start),
-            tol=0.0,
-            gap_tol=_SHARP * tol * scale,
-            max_iter=max_iter,
-            check_every=1,
-        )
-        inside = _carried(problem, contraction, small, start)
-        found = contraction.expand(small, inside)
+        rough = _between(problem, newton, start, _ROUGH * tol * scale, max_iter)
+        settled = replace(rough, labels=_settled(problem, rough, start))
+        found = _between(problem, newton, settled, _SHARP * tol * scale, max_iter)
+        n_iter += rough.n_iter + found.n_iter
         flows = _flows(problem, found, gap_tol=_FLOW * tol * scale, max_iter=max_iter)
-        n_iter += small.n_iter + flows.n_iter
+        n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
-        found = replace(
-            found, dual=flows.dual, certificate=certificate, n_iter=n_iter, lam=problem.lam
-        )
+        found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)
         if certificate.relative_gap <= tol:
             return replace(found, status=Status.SOLVED)
         if flows.n_clusters == found.n_clusters:
@@ -96,8 +84,55 @@ def solve_contracted(
     return replace(solution, n_iter=n_iter + solution.n_iter)
 
 
+def _scale(problem: Problem, start: Solution | None) -> float:
+    """A size of the least objective: at the start, or with every component one cluster."""
+    X = problem.fidelity.target
+    consensus = fuse(X, fusion_of(problem).differences.graph.components()[1])
+    begin = X if start is None else start.centroids
+    return min(problem.objective(begin), problem.objective(consensus))
+
+
+def _run(
+    problem: Problem,
+    newton: SemismoothNewton,
+    start: Solution | None,
+    gap_tol: float,
+    max_iter: int,
+) -> Solution:
+    """Solve to an absolute gap: that of the full problem is what counts."""
+    return run(
+        problem,
+        newton,
+        start=start,
+        tol=0.0,
+        gap_tol=gap_tol,
+        max_iter=max_iter,
+        check_every=1,
+    )
+
+
+def _between(
+    problem: Problem, newton: SemismoothNewton, start: Solution, gap_tol: float, max_iter: int
+) -> Solution:
+    """Solve for one centroid a cluster of ``start``, and write the answer for the full problem."""
+    contraction = contract(problem, start.labels)
+    small = _run(contraction.problem, newton, contraction.restrict(start), gap_tol, max_iter)
+    return contraction.expand(small, _carried(problem, contraction, small, start))
+
+
+def _settled(problem: Problem, rough: Solution, start: Solution) -> Labels:
+    """Clusters of ``start``, and those of ``rough`` that will stay when the rest still moves.
+
+    These are joined by edges whose dual is inside its ball by a margin.
+    """
+    edges = fusion_of(problem).edges
+    fused = rough.labels[edges.tail] == rough.labels[edges.head]
+    fused &= well_inside(rough.dual, edges, _WELL_INSIDE)
+    return fused_labels(problem, fused | (start.labels[edges.tail] == start.labels[edges.head]))
+
+
 def _carried(problem: Problem, contraction: Contraction, small: Solution, start: Solution) -> Array:
-    """Duals of ``start`` inside its clusters, those of each cluster times the factor that fits best.
+    """Duals of ``start`` inside its clusters, those of each times the factor that fits best.
 
     Flows inside a cluster grow about as lam does while it is pulled from outside, and stay as they
     are once it stands alone. One factor a cluster, at most the ratio of the two lam, keeps the dual
@@ -137,15 +172,8 @@ def _flows(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int) 
         replace(penalty, differences=Differences(_subgraph(graph, inside))),
         Free(),
     )
-    flows = run(
-        part,
-        SemismoothNewton(boldness=_FLOW_BOLDNESS),
-        start=replace(found, dual=dual[inside]),
-        tol=0.0,
-        gap_tol=gap_tol,
-        max_iter=max_iter,
-        check_every=1,
-    )
+    newton = SemismoothNewton(boldness=_FLOW_BOLDNESS)
+    flows = _run(part, newton, replace(found, dual=dual[inside]), gap_tol, max_iter)
     dual[inside] = flows.dual
     return replace(flows, dual=dual)
 
@@ -153,9 +181,3 @@ def _flows(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int) 
 def _subgraph(graph: Graph, kept: NDArray[np.bool_]) -> Graph:
     """The same nodes with some of the edges."""
     return replace(graph, tail=graph.tail[kept], head=graph.head[kept], weight=graph.weight[kept])
-
-
-def is_finer(one: Labels, other: Labels) -> bool:
-    """Whether every cluster of ``one`` lies in one cluster of ``other``."""
-    pairs = np.unique(np.stack([one, other]), axis=1)
-    return bool(pairs.shape[1] == int(one.max()) + 1)

@@ -116,7 +116,7 @@ function ink(name) {
 const widths = {};
 
 function measure() {
-  for (const id of ["main", "ticks", "scan", "graph", "trails", "heat", "tree"]) {
+  for (const id of ["main", "ticks", "scan", "information", "graph", "trails", "heat", "tree"]) {
     const host = byId(id);
     if (host) widths[id] = host.clientWidth;
   }

@@ -1,12 +1,16 @@
 // The graph: every node in one place at every level, in the colour of its cluster.
 
+// Graphs of up to so many nodes have names, where there is room for them.
+const NAMED_NODES = 150;
+
 function makeGraph(choose) {
   const host = byId("graph");
   const graph = DATA.graph;
   const manyMarks = NODES > CANVAS_NODES || graph.tail.length > CANVAS_EDGES;
   const surface = surfaceOn(host, "Drawing of the graph, nodes coloured by cluster", manyMarks);
   const radius = Math.min(8, Math.max(2.4, 62 / Math.sqrt(NODES)));
-  const margin = radius + (NODES <= 50 ? 18 : 6);
+  const named = NODES <= NAMED_NODES;
+  const margin = radius + (named ? 18 : 6);
   let size = 0;
   // A drawing that is long and flat is stretched a little, as its directions mean nothing.
   const reach = (places) => 2 * places.reduce((most, place) => Math.max(most, Math.abs(place / 65535 - 0.5)), 1e-6);
@@ -37,6 +41,41 @@ function makeGraph(choose) {
     }
   }
 
+  const degree = new Uint32Array(NODES);
+  for (const ends of [graph.tail, graph.head]) for (const node of ends) degree[node]++;
+  const byDegree = Array.from(degree, (_, node) => node).sort((a, b) => degree[b] - degree[a]);
+  const ruler = document.createElement("canvas").getContext("2d");
+  ruler.font = "11px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
+  let placed = { size: -1, node: -1, names: [] };
+
+  // Names that touch neither a node nor another name: the node looked for first, then the busiest.
+  function names() {
+    if (placed.size === size && placed.node === state.node) return placed.names;
+    const taken = byDegree.map((node) => [x(node) - radius, y(node) - radius, x(node) + radius, y(node) + radius]);
+    const free = ([left, high, right, low]) =>
+      left >= 0 && right <= size && high >= 0 && low <= size &&
+      taken.every((box) => box[0] >= right || box[2] <= left || box[1] >= low || box[3] <= high);
+    const found = [];
+    for (const node of [state.node, ...byDegree]) {
+      if (node < 0 || (node === state.node && found.length)) continue;
+      const words = shortened(DATA.names[node], 16);
+      const wide = ruler.measureText(words).width;
+      const reach = radius + 4;
+      const options = [
+        [x(node), y(node) - reach, "middle", -wide / 2],
+        [x(node), y(node) + reach + 8, "middle", -wide / 2],
+        [x(node) + reach, y(node) + 4, "start", 0],
+        [x(node) - reach, y(node) + 4, "end", -wide],
+      ].map(([at, down, anchor, from]) => ({ node, words, across: at, down, anchor, box: [at + from, down - 9, at + from + wide, down + 2] }));
+      const chosen = options.find((option) => free(option.box)) || (node === state.node ? options[0] : null);
+      if (!chosen) continue;
+      taken.push(chosen.box);
+      found.push(chosen);
+    }
+    placed = { size, node: state.node, names: found };
+    return found;
+  }
+
   function draw() {
     size = widths.graph;
     surface.begin(size, size);
@@ -53,13 +92,8 @@ function makeGraph(choose) {
     if (state.node >= 0) {
       surface.disc(x(state.node), y(state.node), radius + 5, { stroke: ink("--ink"), width: 2.5, name: "found" });
     }
-    if (NODES <= 50) {
-      for (let node = 0; node < NODES; node++) {
-        const words = shortened(DATA.names[node], 14);
-        surface.text(words, x(node), y(node) - radius - 4, {
-          fill: ink("--ink"), anchor: "middle", halo: panel, alpha: emphasis(now.clusters[now.labels[node]]),
-        });
-      }
+    for (const { node, words, across: at, down, anchor } of named ? names() : []) {
+      surface.text(words, at, down, { fill: ink("--ink"), anchor, halo: panel, alpha: emphasis(now.clusters[now.labels[node]]) });
     }
     surface.end();
   }

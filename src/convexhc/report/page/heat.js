@@ -23,17 +23,8 @@ function makeHeat(choose) {
   else byId("heat-title").textContent = kinds[offered[0]];
 
   // Shades as the four bytes of a pixel, lowest first: red, green, blue, opaque.
-  function shades() {
-    const mixed = [ink("--heat-low"), ink("--heat-middle"), ink("--heat-high")].map((hex) =>
-      [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
-    return Uint32Array.from({ length: 64 }, (_, shade) => {
-      const place = (2 * shade) / 63;
-      const [low, high] = place < 1 ? [mixed[0], mixed[1]] : [mixed[1], mixed[2]];
-      const share = place < 1 ? place : place - 1;
-      const [red, green, blue] = low.map((value, at) => Math.round(value + share * (high[at] - value)));
-      return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
-    });
-  }
+  const pixelShades = () =>
+    Uint32Array.from(heatShades(), ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
 
   function paintSimilarity(pixels, colors) {
     const { cells, shades: values } = DATA.similarity;
@@ -76,7 +67,7 @@ function makeHeat(choose) {
       const pen = small.getContext("2d");
       const image = pen.createImageData(cells, cells);
       const pixels = new Uint32Array(image.data.buffer);
-      (state.matrix === "similarity" ? paintSimilarity : paintAssignment)(pixels, shades());
+      (state.matrix === "similarity" ? paintSimilarity : paintAssignment)(pixels, pixelShades());
       pen.putImageData(image, 0, 0);
     }
     surface.pen.globalAlpha = 1;

@@ -122,7 +122,10 @@ function makeViews() {
   const there = pictures.filter(([, data]) => data);
   for (const [name, data] of pictures) if (!data) byId(`${name}-panel`).remove();
   document.querySelector(".views").classList.add(["none", "one", "two", "three"][there.length]);
-  views.push(makeSlider(), makeScan(goTo), makePlateaus(goTo), ...there.map(([, , make]) => make(choose)), makeTree(choose), makeClusters(choose), sayLevel);
+  views.push(makeSlider(), makeScan(goTo), makePlateaus(goTo));
+  if (DATA.information) views.push(makeInformation(goTo));
+  else byId("distances").remove();
+  views.push(...there.map(([, , make]) => make(choose)), makeTree(choose), makeClusters(choose), sayLevel);
 }
 
 async function start() {
@@ -148,7 +151,7 @@ async function start() {
     if (event.key === "Escape" && event.target.id !== "search") choose({});
   });
   new ResizeObserver(refresh).observe(byId("main"));
-  state.level = plateaus[DATA.widest].level;
+  state.level = plateaus[DATA.start].level;
   drawAll();
   document.documentElement.dataset.ready = "true";
 }

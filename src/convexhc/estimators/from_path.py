@@ -1,0 +1,132 @@
+"""What every clusterer does with a path: cut it, record it, tell callbacks of it."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Hashable
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from convexhc.path import Path, Point
+from convexhc.problem import Labels
+from convexhc.tree import Plateau, Tree
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:
+    # Callbacks came with scikit-learn 1.9; before it there is nobody to tell.
+    CallbackSupportMixin = type("CallbackSupportMixin", (), {})
+
+_log = logging.getLogger(__name__)
+
+
+class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
+    """A clusterer whose ``fit`` solves a path, cuts it at one scale and keeps the rest.
+
+    Subclasses have the parameters ``n_clusters``, ``lam``, ``min_cluster_size`` and ``tol``.
+    """
+
+    def _check_scale(self, n: int) -> None:
+        """Refuse two scales at once, and clusters larger than the data."""
+        if self.n_clusters is not None and self.lam is not None:
+            raise ValueError(
+                f"give either n_clusters or lam, received n_clusters={self.n_clusters} and "
+                f"lam={self.lam}: set one of them to None."
+            )
+        if self.min_cluster_size > n:
+            raise ValueError(
+                f"min_cluster_size must be at most n_samples={n}, the number of nodes; "
+                f"received {self.min_cluster_size}."
+            )
+
+    def _cut(self, path: Path) -> None:
+        """Choose the scale, and label the nodes there."""
+        self.plateau_: Plateau | None = None
+        if self.lam is not None:
+            labels = path.labels(lam=self.lam, min_cluster_size=self.min_cluster_size)
+        elif self.n_clusters is not None:
+            labels = path.labels(n_clusters=self.n_clusters, min_cluster_size=self.min_cluster_size)
+        else:
+            labels, self.plateau_ = _longest(path.tree, self.min_cluster_size)
+            _log.info("neither n_clusters nor lam was given: chose %s", self.plateau_)
+        self.labels_ = labels
+        self.n_clusters_ = int(labels.max()) + 1
+
+    def _record(self, path: Path) -> None:
+        """Set the attributes that do not depend on the cut."""
+        self.path_ = path
+        self.linkage_ = path.linkage
+        self.children_ = path.linkage[:, :2].astype(np.int64)
+        self.distances_ = path.linkage[:, 2].copy()
+        self.n_leaves_ = len(path.names)
+        self.n_connected_components_ = int(path.components.max()) + 1
+        self.lambdas_ = path.lambdas
+        self.n_iter_ = sum(point.n_iter for point in path.points)
+        missed = sum(point.status == "MAX_ITER" for point in path.points)
+        if missed:
+            warnings.warn(
+                f"{missed} of {len(path.points)} lam were not solved to tol={self.tol:g} (largest "
+                f"relative gap {path.relative_gap.max():.1e}): raise max_iter or loosen tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _listeners(self, X: Any) -> tuple[Callable[[Point], object] | None, Callable[[], object]]:
+        """What to call at every lam and at the end, for the callbacks of scikit-learn."""
+        if not hasattr(self, "_init_callback_context"):
+            return None, lambda: None
+        context = self._init_callback_context(max_subtasks=None if self.lam is None else 1)
+        context.call_on_fit_task_begin(estimator=self, X=X)
+
+        def solved(point: Point) -> object:
+            task = context.subcontext(task_name="lam")
+            said = {"point": point}
+            task.call_on_fit_task_begin(estimator=self, X=X, metadata=said)
+            return task.call_on_fit_task_end(estimator=self, X=X, metadata=said)
+
+        def finished() -> object:
+            return context.call_on_fit_task_end(estimator=self, X=X, reconstruction_attributes={})
+
+        return solved, finished
+
+
+def row_names(X: Any) -> list[Hashable] | None:
+    """Names of the rows of a DataFrame, unless some are equal: scikit-learn does not mind."""
+    names = X.index.tolist() if hasattr(X, "columns") and hasattr(X, "index") else []
+    return names if names and len(set(names)) == len(names) else None
+
+
+def _longest(tree: Tree, min_size: int) -> tuple[Labels, Plateau]:
+    """Where the number of clusters of ``min_size`` or more lasts longest, and the labels there.
+
+    With ``min_size`` one this is the widest plateau of the tree. Above, small clusters that join
+    large ones do not end a plateau; the labels are those of its coarse end, where few are left.
+    """
+
+    def n_large(plateau: Plateau) -> int:
+        sizes = np.bincount(tree.labels(lam=plateau.lam_from))
+        return int(np.count_nonzero(sizes >= min_size))
+
+    found, ends = [], []
+    for count, group in groupby(tree.plateaus(), n_large):
+        first, *rest = group
+        last = rest[-1] if rest else first
+        width = first.log_width + sum(plateau.log_width for plateau in rest)
+        found.append(Plateau(count, first.lam_from, last.lam_to, width))
+        ends.append(last.lam_from)
+    between = [at for at, plateau in enumerate(found) if 1 < plateau.n_clusters < tree.n_leaves]
+    # As in the tree: a plateau without a beginning counts only if no other has one.
+    between = [at for at in between if found[at].lam_from > tree.lambdas[0]] or between
+    # Equal up to rounding: the coarsest.
+    enough = max((found[at].log_width for at in between), default=0.0) * (1 - 1e-9)
+    best = max((at for at in between if found[at].log_width >= enough), default=len(found) - 1)
+    if found[best].n_clusters == 0:
+        # Every component is small: only the top of the tree makes a cluster that counts.
+        return tree.labels(n_clusters=1, min_cluster_size=min_size), found[best]
+    labels = tree.labels(lam=ends[best], min_cluster_size=min_size)
+    return labels, found[best]

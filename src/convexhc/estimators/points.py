@@ -1,0 +1,169 @@
+"""The scikit-learn clusterer of points: classical convex clustering."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+
+from convexhc.estimators.from_path import PathClusterer, row_names
+from convexhc.path import solve_points_path
+from convexhc.similarity import neighbor_weights
+
+__all__ = ["ConvexClustering"]
+
+
+class ConvexClustering(PathClusterer):
+    """Cluster points at every scale, and cut at one of them (eq. 1).
+
+    Minimises 1/2 |U - X|^2 + lam sum_{i<j} W_ij (alpha |U_i - U_j|_2 + l1_ratio |U_i - U_j|_1),
+    alpha = 1 - l1_ratio, for growing lam (`convexhc.solve_points_path`). Points whose rows of U are
+    equal form a cluster.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Cut the tree into at most so many clusters: ``n_clusters_`` says how many it gave,
+        ``path_.available_n_clusters`` how many it can give. If neither this nor ``lam`` is given,
+        the cut is where the number of clusters lasts over the widest range of log lam, and
+        ``plateau_`` records the choice.
+    lam : float, optional
+        Solve for this strength of the penalty alone. ``linkage_`` then holds the clusters found
+        there, joined at the top.
+    n_neighbors : int
+        Neighbours of a point in `similarity.neighbor_weights`.
+    weights : graph or None
+        Edge weights W on the rows of X, instead of those.
+    n_lambdas : int
+        How many lam, in equal ratios.
+    l1_ratio : float
+        Share of the l1 norm in the penalty, between 0 and 1.
+    tol : float
+        Relative duality gap at which each lam is solved.
+    max_iter : int
+        Iterations, of several Newton steps each, for each lam.
+    min_cluster_size : int
+        Smaller clusters do not count, and join the cluster they meet first in the tree.
+
+    Attributes
+    ----------
+    labels_ : (n,) ndarray of int
+        Cluster of every point, numbered by first occurrence.
+    n_clusters_ : int
+        Number of clusters in ``labels_``.
+    path_ : Path
+        Everything solved: partitions, certificates, tree.
+    plateau_ : Plateau or None
+        The range of lam chosen; None if ``n_clusters`` or ``lam`` was given.
+    linkage_ : (n - 1, 4) ndarray
+        The tree as a scipy linkage, lam as height.
+    children_, distances_ : (n - 1, 2) ndarray of int, (n - 1,) ndarray
+        The same tree as scikit-learn writes it: the pairs joined, and the lam at which.
+    n_leaves_, n_connected_components_ : int
+        Points, and components of W, which only the top of the tree joins.
+    lambdas_ : (L,) ndarray
+        Every lam solved, increasing.
+    n_iter_ : int
+        Iterations, over all lam.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, if X is a DataFrame that has them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Both n_clusters and lam, a parameter out of range, or X that is not finite.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Some lam was not solved to ``tol``.
+
+    Notes
+    -----
+    Time and memory are those of `convexhc.solve_points_path`. There is no randomness. Callbacks as
+    for `ConvexHierarchicalClustering`.
+
+    Examples
+    --------
+    >>> from convexhc.estimators import ConvexClustering
+    >>> ConvexClustering(n_clusters=2).fit_predict([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    array([0, 0, 0, 1, 1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "lam": [Interval(Real, 0, None, closed="left"), None],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        # Whatever holds a graph; the input door knows.
+        "weights": "no_validation",
+        "n_lambdas": [Interval(Integral, 2, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        lam: float | None = None,
+        n_neighbors: int = 15,
+        weights: Any = None,
+        n_lambdas: int = 100,
+        l1_ratio: float = 0.0,
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        min_cluster_size: int = 1,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.n_lambdas = n_lambdas
+        self.l1_ratio = l1_ratio
+        self.tol = tol
+        self.max_iter = max_iter
+        self.min_cluster_size = min_cluster_size
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: object = None) -> ConvexClustering:
+        """Cluster.
+
+        Parameters
+        ----------
+        X : (n, d) array or DataFrame
+            One point a row.
+        y : None
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        self
+        """
+        points = validate_data(self, X, dtype=np.float64)
+        self._check_scale(len(points))
+        on_check, finished = self._listeners(X)
+        weights = self.weights
+        if weights is None:
+            weights = neighbor_weights(points, n_neighbors=self.n_neighbors)
+        path = solve_points_path(
+            points,
+            self.n_lambdas if self.lam is None else [self.lam],
+            weights=weights,
+            l1_ratio=self.l1_ratio,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            names=row_names(X),
+            on_check=on_check,
+        )
+        self._cut(path)
+        self._record(path)
+        finished()
+        return self

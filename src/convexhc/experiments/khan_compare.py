@@ -1,0 +1,187 @@
+"""What is compared between the two halves of the Khan data, for one similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.experiments.linkages import linkage_trees
+from convexhc.experiments.neighbors import neighbors_that_differ
+from convexhc.experiments.results import Row, require_certified
+from convexhc.metrics import (
+    centroid_distances,
+    cophenetic_distances,
+    kmeans_labels,
+    partition_scores,
+)
+from convexhc.path import Path as SolutionPath
+from convexhc.path import solve_path
+from convexhc.similarity import Similarity, knn, rbf
+from convexhc.tree import cut_linkage
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to build the similarity.
+
+    ``transform`` is "ratio" (as stored), "log", or "standard" (logarithms with mean 0 and variance
+    1 for every gene); a ``bandwidth`` of 0 stands for the automatic one. Cutting a Gaussian kernel
+    to neighbours makes it indefinite, and much has to be added to its diagonal; ``whole`` keeps the
+    kernel of all pairs, which needs nothing, and cuts only the weights of the penalty.
+    """
+
+    name: str
+    transform: str
+    n_neighbors: int = 10
+    bandwidth: float = 0.0
+    alpha: float = 0.95
+    whole: bool = False
+
+
+# The authors' kernel is exp(-d^2 / (2 * 200)) on the ratios, for the 10 nearest neighbours.
+AUTHORS = Setting("authors", "ratio", bandwidth=200**0.5)
+SETTINGS = (
+    AUTHORS,
+    Setting("authors, alpha 0.5", "ratio", bandwidth=200**0.5, alpha=0.5),
+    Setting("ratio, own bandwidth", "ratio"),
+    Setting("log", "log"),
+    Setting("log, alpha 0.5", "log", alpha=0.5),
+    Setting("log, 5 neighbours", "log", n_neighbors=5),
+    Setting("log, 20 neighbours", "log", n_neighbors=20),
+    Setting("log, whole kernel", "log", whole=True),
+    Setting("standardised", "standard"),
+)
+
+
+def compare(
+    train: FloatArray,
+    test: FloatArray,
+    setting: dict[str, Any],
+    lambdas: Sequence[float],
+    ks: Sequence[int],
+) -> dict[str, list[Row]]:
+    """Everything that is compared between training and test arrays, for one similarity."""
+    chosen = Setting(**setting)
+    K = {"train": _similarity(train, chosen), "test": _similarity(test, chosen)}
+    weights = chosen.n_neighbors if chosen.whole else None
+    paths = {
+        half: solve_path(K[half], lambdas, weights=weights, l1_ratio=1.0 - chosen.alpha, keep="all")
+        for half in K
+    }
+    for half, path in paths.items():
+        require_certified(path, f"{chosen.name}, {half}")
+    head = {"setting": chosen.name, "alpha": chosen.alpha}
+    return {
+        "similarities": [
+            head
+            | {
+                "arrays": half,
+                "n_edges": K[half].graph.n_edges,
+                "gamma": K[half].gamma,
+                "bandwidth": K[half].parameters["bandwidth"],
+                "median_weight": float(np.median(K[half].graph.weight)),
+            }
+            for half in K
+        ],
+        "path": [
+            head
+            | {
+                "arrays": half,
+                "lam": point.lam,
+                "effective_rank": point.effective_rank,
+                "n_clusters": point.n_clusters,
+                "relative_gap": point.relative_gap,
+            }
+            for half, path in paths.items()
+            for point in path.points
+        ],
+        "agreement": [head | row for row in _agreement(K, paths)],
+        "neighbors": [head | row for row in _neighbors(K, paths, ks)],
+    }
+
+
+def _similarity(X: FloatArray, setting: Setting) -> Similarity:
+    """Similarity of the genes, positive definite by what gamma adds."""
+    if setting.transform != "ratio":
+        X = np.log(X)
+    if setting.transform == "standard":
+        X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)
+    bandwidth: float | Literal["auto"] = setting.bandwidth or "auto"
+    if setting.whole:
+        return rbf(X, bandwidth=bandwidth, gamma="auto")
+    return knn(X, n_neighbors=setting.n_neighbors, bandwidth=bandwidth, gamma="auto")
+
+
+def _agreement(K: dict[str, Similarity], paths: dict[str, SolutionPath]) -> list[Row]:
+    """Clusters of the two halves compared, as many in each as its effective rank says.
+
+    A linkage whose ties leave it no such cut gives the next coarser one.
+    """
+    trees = {half: linkage_trees(K[half]) for half in K}
+    rows = []
+    for train, test in zip(paths["train"].points, paths["test"].points, strict=True):
+        ranks = {"train": train.effective_rank, "test": test.effective_rank}
+        counts = {half: max(round(rank), 1) for half, rank in ranks.items()}
+        labels = {
+            half: kmeans_labels(path.centroids(train.lam), counts[half])
+            for half, path in paths.items()
+        }
+        rows.append(_scored("convex", train.lam, counts, labels["train"], labels["test"]))
+        rows.append(_scored("convex_fused", train.lam, counts, train.labels, test.labels))
+        for linkage in trees["train"]:
+            cut = {half: cut_linkage(trees[half][linkage], n_clusters=counts[half]) for half in K}
+            rows.append(_scored(linkage, train.lam, counts, cut["train"], cut["test"]))
+    return rows
+
+
+def _scored(
+    method: str, lam: float, counts: dict[str, int], train: IntArray, test: IntArray
+) -> Row:
+    """Agreement of two partitions; none where one of them is a single cluster."""
+    found = {"clusters_train": int(train.max()) + 1, "clusters_test": int(test.max()) + 1}
+    scores = partition_scores(train, test)
+    known = min(found.values()) > 1
+    return {
+        "lam": lam,
+        "method": method,
+        "wanted_train": counts["train"],
+        "wanted_test": counts["test"],
+        **found,
+        "homogeneity": scores.homogeneity if known else float("nan"),
+        "ami": scores.ami if known else float("nan"),
+        "ari": scores.ari if known else float("nan"),
+    }
+
+
+def _neighbors(
+    K: dict[str, Similarity], paths: dict[str, SolutionPath], ks: Sequence[int]
+) -> list[Row]:
+    """Share of the nearest neighbours that differ between the halves, for every representation."""
+    n = K["train"].graph.n
+    distances: dict[tuple[str, float], dict[str, FloatArray]] = {
+        ("similarity", 0.0): {half: centroid_distances(np.eye(n), K[half].matrix) for half in K}
+    }
+    for lam in paths["train"].lambdas:
+        distances["convex", float(lam)] = {
+            half: centroid_distances(path.centroids(lam), K[half].matrix)
+            for half, path in paths.items()
+        }
+    trees = {half: linkage_trees(K[half]) for half in K}
+    for linkage in trees["train"]:
+        distances[linkage, 0.0] = {half: cophenetic_distances(trees[half][linkage]) for half in K}
+    rows = []
+    for (method, lam), pair in distances.items():
+        halves = [pair["train"], pair["test"]]
+        for k in ks:
+            chance = neighbors_that_differ(halves, k)[0, 1]
+            number = neighbors_that_differ(halves, k, by_number=True)[0, 1]
+            row = {"method": method, "lam": lam, "k": k}
+            rows.append(row | {"differ": float(chance), "differ_ties_by_number": float(number)})
+    return rows

@@ -1,0 +1,90 @@
+"""The progress line: what it shows, when it dares to tell the time left, and where it is silent."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+import convexhc
+from convexhc.commands.progress import ProgressLine, follow
+
+
+class Terminal(io.StringIO):
+    """A stream that takes itself for a terminal."""
+
+    def isatty(self):
+        return True
+
+    def last(self):
+        """The line as it stands: whatever was drawn before is gone."""
+        return self.getvalue().rsplit("\x1b[K", 1)[-1]
+
+
+class Clock:
+    """Time that passes when told to."""
+
+    def __init__(self):
+        self.time = 100.0
+
+    def __call__(self):
+        return self.time
+
+
+def line_and_clock():
+    clock = Clock()
+    return ProgressLine(Terminal(), now=clock), clock
+
+
+def test_time_left_is_in_proportion_to_the_way_left():
+    line, clock = line_and_clock()
+    line.show(0.0, "begin")
+    clock.time += 30.0
+    line.show(0.25, "on the way")
+    assert line.stream.last() == "[######..................] on the way  about 1 min 30 s left"
+
+
+def test_a_start_in_the_middle_is_not_taken_for_speed():
+    line, clock = line_and_clock()
+    line.show(0.5, "resumed")
+    clock.time += 30.0
+    line.show(0.75, "on")
+    assert line.stream.last().endswith("about 30.0 s left")
+
+
+def test_nothing_is_guessed_before_there_is_something_to_go_by():
+    line, clock = line_and_clock()
+    line.show(0.0, "begin")
+    clock.time += 60.0
+    line.show(0.04, "hardly")
+    assert "left" not in line.stream.last()
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
+def test_files_and_the_quiet_see_no_line(stream):
+    line = ProgressLine(stream, quiet=stream.isatty())
+    line.show(0.5, "text")
+    line.clear()
+    assert stream.getvalue() == ""
+
+
+def test_clearing_leaves_an_empty_line():
+    line, _ = line_and_clock()
+    line.show(0.5, "text")
+    line.clear()
+    assert line.stream.last() == ""
+
+
+@pytest.mark.parametrize("lambdas", [None, [0.1, 0.5, 1.0]])
+def test_a_path_is_followed_to_its_end(lambdas):
+    K = convexhc.as_graph(np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6))
+    line, _ = line_and_clock()
+    path = convexhc.solve_path(K, lambdas, on_check=follow(line, K, weights=None, lambdas=lambdas))
+    drawn = line.stream.getvalue().split("\x1b[K")[1:]
+    assert len(drawn) == len(path.points)
+    last = path.points[-1]
+    clusters = "1 cluster " if last.n_clusters == 1 else f"{last.n_clusters} clusters "
+    for word in (f"lam {last.lam:.4g}", clusters, f"gap {last.relative_gap:.1e}"):
+        assert word in drawn[-1]
+    assert drawn[-1].startswith(f"[{'#' * 24}]") or lambdas is None

@@ -1,0 +1,132 @@
+"""The Newton method: its passes against the formulas, its answers against everything else."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
+
+from convexhc.graph import Graph
+from convexhc.kernels.newton import newton_direction, respond, response, well_inside
+from convexhc.kernels.prox import dual_norms
+from convexhc.problem import points_problem
+from convexhc.solvers.dual_fista import DualAscent
+from convexhc.solvers.loop import Status, run
+from convexhc.solvers.newton import SemismoothNewton
+from convexhc.solvers.points import solve_contracted
+from laws import L1_RATIOS, l1_ratios, random_problem, random_weights, seeds
+
+
+def smooth_penalty(problem, C, Y, sigma):
+    """The smoothed penalty and its gradient, from the passes."""
+    n, m = C.shape
+    out = response(problem.penalty.n_edges, n, m)
+    value, slack = respond(C, Y, sigma, problem.penalty.edges, out)
+    return value, slack, out
+
+
+@given(seeds, l1_ratios)
+def test_the_response_is_the_gradient_and_its_curvature_the_hessian(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, "points", 0.4, l1_ratio)
+    C, sigma = problem.fidelity.target, 0.7
+    Y = problem.penalty.feasible_dual(rng.normal(size=(problem.penalty.n_edges, 3)))
+    _, slack, at = smooth_penalty(problem, C, Y, sigma)
+    direction, h = rng.normal(size=C.shape), 1e-6
+    up, _, above = smooth_penalty(problem, C + h * direction, Y, sigma)
+    down, _, below = smooth_penalty(problem, C - h * direction, Y, sigma)
+    assert_allclose((up - down) / (2 * h), np.vdot(at.total, direction), atol=1e-6)
+    radius = 0.4 * problem.penalty.differences.graph.weight
+    assert (dual_norms(at.Y, l1_ratio) <= radius * (1.0 + 1e-12)).all()
+    assert slack >= -1e-12
+    # Solving the Newton system and applying the Hessian, by differences of gradients, is one.
+    mass = np.full(len(C), 2.0)
+    X = newton_direction(direction, sigma, mass, problem.penalty.edges, at, 1e-12, 1000)
+    _, _, above = smooth_penalty(problem, C + h * X, Y, sigma)
+    _, _, below = smooth_penalty(problem, C - h * X, Y, sigma)
+    curved = (above.total - below.total) / (2 * h)
+    smooth = (above.fused == at.fused).all() and (below.fused == at.fused).all()
+    if smooth and ((above.kept != 0) == (below.kept != 0)).all():
+        assert_allclose(mass[:, None] * X + curved, -direction, atol=1e-4)
+
+
+@pytest.mark.parametrize("l1_ratio", L1_RATIOS)
+def test_the_oracle_agrees(l1_ratio):
+    rng = np.random.default_rng(1)
+    X, weights = rng.normal(size=(12, 3)), Graph.from_matrix(random_weights(rng, 12))
+    for lam in (0.0, 0.05, 0.3):
+        answer = oracle.proximity(X, weights, lam, l1_ratio=l1_ratio)
+        problem = points_problem(X, weights, lam, l1_ratio=l1_ratio)
+        found = run(problem, SemismoothNewton(), tol=1e-11, max_iter=100, check_every=1)
+        assert found.status is Status.SOLVED
+        assert_allclose(found.centroids, answer.C, atol=1e-4)
+        assert_allclose(found.certificate.objective, answer.objective, rtol=1e-6, atol=1e-8)
+
+
+@given(seeds, l1_ratios)
+def test_it_meets_dual_ascent(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, "points", float(rng.uniform(0.01, 1.0)), l1_ratio)
+    one = run(problem, SemismoothNewton(), tol=1e-10, max_iter=200, check_every=1)
+    other = run(problem, DualAscent(), tol=1e-8)
+    assert one.status is Status.SOLVED
+    apart = np.square(one.centroids - other.centroids).sum()
+    # Strong convexity: half the square of the distance is at most the gap.
+    gaps = max(one.certificate.gap, 0.0) + max(other.certificate.gap, 0.0)
+    assert apart <= 4.0 * gaps + 1e-12
+
+
+@given(seeds, l1_ratios)
+def test_contraction_changes_nothing(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, "points", 0.0, l1_ratio)
+    start = None
+    for lam in (0.02, 0.1, 0.3, 0.31, 1.0):
+        before = None if start is None else start.dual.copy()
+        found = solve_contracted(problem.at(lam), start=start, tol=1e-6, max_iter=200)
+        if start is not None:
+            assert_array_equal(start.dual, before)
+        start = found
+        alone = run(problem.at(lam), SemismoothNewton(), tol=1e-12, max_iter=200, check_every=1)
+        assert found.status is Status.SOLVED
+        assert found.relative_gap <= 1e-6
+        assert found.lam == lam
+        assert_allclose(
+            problem.at(lam).certify(found.centroids, found.dual).gap, found.certificate.gap
+        )
+        apart = np.square(found.centroids - alone.centroids).sum()
+        gaps = max(found.certificate.gap, 0.0) + max(alone.certificate.gap, 0.0)
+        assert apart <= 4.0 * gaps + 1e-12
+
+
+def test_a_cluster_that_has_to_part_is_parted():
+    # A start that wrongly has everything in one cluster: the flows do not exist, and say so.
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(6, 2)), rng.normal(size=(6, 2)) + 9.0])
+    problem = points_problem(X, Graph.from_matrix(random_weights(rng, 12)), 0.02)
+    all_one = solve_contracted(problem.at(50.0), start=None, tol=1e-6, max_iter=200)
+    assert all_one.n_clusters == 1
+    found = solve_contracted(problem, start=all_one, tol=1e-6, max_iter=200)
+    fresh = solve_contracted(problem, start=None, tol=1e-6, max_iter=200)
+    assert found.status is Status.SOLVED
+    assert_array_equal(found.labels, fresh.labels)
+    assert found.n_clusters > 2
+
+
+def test_other_models_are_refused():
+    rng = np.random.default_rng(0)
+    with pytest.raises(TypeError, match=r"squared distances and no constraint.*Kernel"):
+        run(random_problem(rng, "graph", 0.1, 0.0), SemismoothNewton())
+
+
+def test_well_inside_is_inside_the_scaled_ball():
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, "points", 1.0, 0.3)
+    Y = problem.penalty.feasible_dual(0.4 * rng.normal(size=(problem.penalty.n_edges, 3)))
+    radius = problem.penalty.differences.graph.weight
+    expected = dual_norms(Y, 0.3) <= 0.8 * radius
+    assert_array_equal(well_inside(Y, problem.penalty.edges, 0.8), expected)
+    assert expected.any()
+    assert not expected.all()
