@@ -20,7 +20,7 @@ from convexhc.path.storage import Checkpoint, Progress
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.contraction import contract
-from convexhc.solvers.fused import Fused, solve_fused
+from convexhc.solvers.fused import Fused, consensus, solve_fused
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
 
@@ -66,9 +66,9 @@ class March:
         self.most: int | None = self.options["max_clusters"]
         self.down = self.most is not None
         self.first_groups = self._first_groups()
-        pieces = self.down and self.kernel.n > _LARGE
-        small = contract(self.problem, self.first_groups).problem if pieces else self.problem
-        self.bound = consensus_bound(small)
+        self.in_pieces = self.down and self.kernel.n > _LARGE
+        groups = self.first_groups if self.in_pieces else np.arange(self.kernel.n)
+        self.bound = consensus_bound(contract(self.problem, groups).problem)
 
     def go(self) -> tuple[list[Point], bool]:
         """Solve what has not been solved yet; tell whether the end was reached."""
@@ -150,6 +150,8 @@ class March:
     def _stopped(self, lam: float) -> bool:
         """Solve one lam from the solution behind, keep it, save it, hand it over."""
         progress, start = self.progress, self.progress.behind
+        if start is None and self.in_pieces:
+            start = consensus(self.problem.at(lam), self.first_groups)
         found = solve_fused(
             self.problem.at(lam),
             self._guess(start),
@@ -169,7 +171,7 @@ class March:
         """What may be fused at the next lam: the clusters behind, or their pieces if large."""
         if start is None:
             return self.first_groups
-        return start.groups if self.down and self.kernel.n > _LARGE else start.labels
+        return start.groups if self.in_pieces else start.labels
 
 
 def events(left: Labels, right: Labels) -> int:

@@ -43,13 +43,20 @@ class ADMM:
     C H + rho (D'D + I) C = R with fixed row and column sums is diagonal in the eigenbases of H and
     D'D: four N^3 products an iteration and nothing to refactor when rho changes.
 
+    With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2: no
+    eigenvectors of H, two products by the basis of D'D and one by H an iteration, and hardly more
+    of them while H is well conditioned.
+
     Parameters
     ----------
     relax : float
         Over-relaxation, between 1 and 2.
+    linear : bool
+        Whether the quadratic is linearised.
     """
 
     relax: float = 1.6
+    linear: bool = False
     name: str = "admm"
 
     def init(self, problem: Problem, start: Solution | None) -> ADMMState:
@@ -59,14 +66,19 @@ class ADMM:
         Z = edge_kernels.differences(C, edges)
         rho = 0.1 * max(problem.fidelity.lipschitz, 1e-12)
         scratch.total[:] = rho * edge_kernels.adjoint(Z, edges, C.shape[0]) - scratch.total
-        sylvester = _Sylvester(problem, rho)
+        sylvester = _Sylvester(problem, rho, self.linear)
         return ADMMState(C, Y, Z, C.copy(), np.zeros_like(C), scratch, sylvester)
 
     def step(self, problem: Problem, state: ADMMState) -> None:
         """Centroids, then both copies and both duals; then perhaps another rho."""
         edges = fusion_of(problem).edges
         signs = problem.constraint.nonnegative
-        R = problem.fidelity.target + fusion_of(problem).metric.represent(state.scratch.total)
+        R = fusion_of(problem).metric.represent(state.scratch.total)
+        if self.linear:
+            _, gradient = problem.fidelity.evaluate(state.C)
+            R = R + (problem.fidelity.lipschitz * state.C - gradient)
+        else:
+            R = R + problem.fidelity.target
         if signs:
             R += state.rho * state.V - state.S
         state.C = state.sylvester.solve(R)
@@ -82,7 +94,7 @@ class ADMM:
             state.V = V
         state.n_iter += 1
         if state.n_iter in _REBALANCE:
-            _rebalance(problem, state, apart**0.5, moved**0.5)
+            _rebalance(problem, state, apart**0.5, moved**0.5, self.linear)
 
     def candidate(self, problem: Problem, state: ADMMState) -> Candidate:
         """The centroids have the right sums; the projection mends their signs."""
@@ -94,7 +106,9 @@ class ADMM:
 _REBALANCE = frozenset([5, 10, 15, 20, 30, 40, 60, 80, 110, 150, 200, 300, 500, 1000, 2000])
 
 
-def _rebalance(problem: Problem, state: ADMMState, apart: float, moved: float) -> None:
+def _rebalance(
+    problem: Problem, state: ADMMState, apart: float, moved: float, linear: bool
+) -> None:
     """Bring the primal residual |C - copies| and the dual one rho |change| together.
 
     Each counts relative to the size of its own variables, which differ by orders of magnitude.
@@ -107,7 +121,7 @@ def _rebalance(problem: Problem, state: ADMMState, apart: float, moved: float) -
     edges, n = fusion_of(problem).edges, state.C.shape[0]
     # D'(rho Z - Y) changes with rho by (rho' - rho) D'Z.
     state.scratch.total[:] += (rho - state.rho) * edge_kernels.adjoint(state.Z, edges, n)
-    state.sylvester = _Sylvester(problem, rho)
+    state.sylvester = _Sylvester(problem, rho, linear)
 
 
 def _size(edges: Array, nodes: Array) -> float:
@@ -121,10 +135,14 @@ class _Sylvester:
     rotated row a multiple of one vector; fixed column sums fix the first rotated row.
     """
 
-    def __init__(self, problem: Problem, rho: float) -> None:
+    def __init__(self, problem: Problem, rho: float, linear: bool) -> None:
         constraint = problem.constraint
         self.rho = rho
-        self.Q, kappa = problem.fidelity.spectrum
+        self.Q: Array | None
+        if linear:
+            self.Q, kappa = None, np.full(problem.shape[1], problem.fidelity.lipschitz)
+        else:
+            self.Q, kappa = problem.fidelity.spectrum
         self.basis, self.inverse, gamma = fusion_of(problem).differences.spectrum
         self.weights = 1.0 / (kappa + rho * (gamma + constraint.nonnegative)[:, None])
         self.column_sums = constraint.column_sums

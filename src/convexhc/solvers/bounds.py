@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import splu
 
@@ -10,6 +11,8 @@ from convexhc.kernels.prox import dual_norms
 from convexhc.problem import Problem, cluster_means
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.laplacian import laplacian
+
+Array = NDArray[np.float64]
 
 # Least bound, in units of the mean similarity of a node to itself over the largest weight.
 _LEAST = 1e-2
@@ -45,6 +48,23 @@ def consensus_bound(problem: Problem) -> float:
     weights = penalty.differences.graph
     if weights.n_edges == 0:
         return 0.0
+    steps = consensus_flow(problem) / weights.weight[:, None]
+    bound = float(dual_norms(steps, penalty.l1_ratio).max())
+    # Identical nodes fuse at any lam above zero, and a path needs one of a size that can be seen.
+    unit = problem.fidelity.scale / (weights.n * float(weights.weight.max()))
+    return max(bound, _LEAST * unit) or 1.0
+
+
+def consensus_flow(problem: Problem) -> Array:
+    """An edge dual under which the consensus is optimal, once its balls hold it.
+
+    The weighted least-norm one, Y_e = w_e^2 (X_i - X_j) with L_{w^2} X = (I - J) T: one sparse
+    factorisation and as many solves as the centroids have columns.
+    """
+    penalty = fusion_of(problem)
+    weights = penalty.differences.graph
+    if weights.n_edges == 0:
+        return np.zeros((0, problem.shape[1]))
     count, labels = weights.components()
     T, mass = problem.fidelity.target, problem.fidelity.metric.mass
     right = T - cluster_means(T, labels, mass)[labels]
@@ -60,8 +80,6 @@ def consensus_bound(problem: Problem) -> float:
     scale = float(L.diagonal().max())
     shift = csr_array((scale * grounded, (np.arange(n), np.arange(n))), shape=(n, n))
     X = splu((L + shift).tocsc()).solve(right)
-    steps = weights.weight[:, None] * (X[weights.tail] - X[weights.head])
-    bound = float(dual_norms(np.ascontiguousarray(steps), penalty.l1_ratio).max())
-    # Identical nodes fuse at any lam above zero, and a path needs one of a size that can be seen.
-    unit = problem.fidelity.scale / (n * float(weights.weight.max()))
-    return max(bound, _LEAST * unit) or 1.0
+    return np.ascontiguousarray(
+        np.square(weights.weight)[:, None] * (X[weights.tail] - X[weights.head])
+    )

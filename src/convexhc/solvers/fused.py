@@ -20,10 +20,11 @@ from scipy.sparse import csr_array
 
 from convexhc.kernels.components import components
 from convexhc.problem import Labels, Problem
+from convexhc.solvers.bounds import consensus_flow
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.flows import parted
 from convexhc.solvers.loop import Method, run
-from convexhc.solvers.solution import Solution
+from convexhc.solvers.solution import Solution, Status
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.metric import averaging
 
@@ -106,6 +107,20 @@ def solve_fused(
         groups = finer
 
 
+def consensus(problem: Problem, groups: Labels) -> Fused:
+    """One cluster a component, on some groups: the solution for a large enough lam. O(c N)."""
+    small = contract(problem, groups).problem
+    _, component = fusion_of(problem).differences.graph.components()
+    _, first = np.unique(groups, return_index=True)
+    together = component[first][:, None] == component
+    C, Y = together / together.sum(axis=1, keepdims=True), consensus_flow(small)
+    certificate = small.certify(C, fusion_of(small).feasible_dual(Y))
+    found = Solution(
+        C, Y, component[first], certificate, Status.STOPPED, 0, problem.lam, "consensus"
+    )
+    return Fused(groups, found)
+
+
 def connected(problem: Problem, groups: Labels) -> Labels:
     """The connected pieces of every group. O(N + E)."""
     edges = fusion_of(problem).edges
@@ -117,7 +132,8 @@ def carried(problem: Problem, start: Fused, contraction: Contraction) -> Solutio
     """A solution on some groups, written for those of another contraction. O(c N).
 
     Centroids are averaged over the new groups; the dual of an edge of nodes is its share of the
-    dual between the old groups, and duals of all edges between two new groups are added.
+    dual between the old groups, and duals of all edges between two new groups are added. Labels are
+    those of the first member.
     """
     old = start.small
     member = csr_array(
@@ -130,5 +146,5 @@ def carried(problem: Problem, start: Fused, contraction: Contraction) -> Solutio
         old,
         centroids=np.asarray(averaging(contraction.labels) @ member @ old.centroids),
         dual=np.asarray((shared @ before.sums.T) @ old.dual),
-        labels=np.arange(contraction.problem.shape[0]),
+        labels=start.labels[np.unique(contraction.labels, return_index=True)[1]],
     )

@@ -45,9 +45,11 @@ class PrimalDual:
     def init(self, problem: Problem, start: Solution | None) -> PrimalDualState:
         """Start from the identity (or the data), or from an earlier solution."""
         C, Y, scratch = starting_point(problem, start)
-        # In the unit of the similarity, so that its scale does not matter.
+        # In the unit of the similarity, so that its scale does not matter. Duals are as large as
+        # their balls while these are small, and no larger than the gradients they balance.
         strongest = float(fusion_of(problem).differences.graph.weight.max(initial=0.0))
-        weight = max(problem.lam * strongest, 1e-3 * problem.fidelity.lipschitz)
+        L = problem.fidelity.lipschitz
+        weight = min(max(problem.lam * strongest, 1e-3 * L), L)
         return PrimalDualState(C, Y, scratch, weight, (weight / 20.0, weight * 20.0))
 
     def step(self, problem: Problem, state: PrimalDualState) -> None:
