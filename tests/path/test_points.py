@@ -79,7 +79,8 @@ def test_few_points(n):
 
 def test_equal_points_are_one_cluster_throughout():
     X = np.repeat(blobs(size=3), 2, axis=0)
-    path = solve_points_path(X, 20, weights=8)
+    # All neighbours: twins that are pulled by different ones need not stay together.
+    path = solve_points_path(X, 20, weights=17)
     for labels in path.partitions:
         assert_array_equal(labels[0::2], labels[1::2])
     alike = solve_points_path(np.ones((5, 2)))
