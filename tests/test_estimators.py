@@ -285,13 +285,15 @@ def test_negative_similarities_need_weights_of_their_own():
     K = nested()
     K[0, 11] = K[11, 0] = -0.2
     with pytest.raises(ValueError, match="Negative values in data"):
-        ConvexHierarchicalClustering(4).fit(K)
+        ConvexHierarchicalClustering(4, weights=None).fit(K)
     with pytest.raises(ValueError, match="negative"):
-        ConvexHierarchicalClustering(4).fit(as_networkx(K))
-    with_weights = ConvexHierarchicalClustering(4, weights=5)
-    assert_array_equal(with_weights.fit_predict(K), GROUPS)
-    assert get_tags(ConvexHierarchicalClustering()).input_tags.positive_only
-    assert not get_tags(with_weights).input_tags.positive_only
+        ConvexHierarchicalClustering(4, weights=None).fit(as_networkx(K))
+    for weights in (5, 10):
+        with_weights = ConvexHierarchicalClustering(4, weights=weights)
+        assert_array_equal(with_weights.fit_predict(K), GROUPS)
+        assert not get_tags(with_weights).input_tags.positive_only
+    assert get_tags(ConvexHierarchicalClustering(weights=None)).input_tags.positive_only
+    assert not get_tags(ConvexHierarchicalClustering()).input_tags.positive_only
 
 
 def test_weights_may_be_a_graph():

@@ -352,7 +352,7 @@ def test_a_similarity_is_an_array_and_a_graph():
 
 def test_a_similarity_cannot_be_altered():
     K = similarity.diffusion(np.ones((3, 3)))
-    assert dict(K.parameters) == {"time": 2}
+    assert dict(K.parameters) == {"time": 6}
     with pytest.raises(TypeError):
         K.parameters["time"] = 3
     with pytest.raises(AttributeError):

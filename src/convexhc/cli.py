@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from convexhc.commands.demo import demo
 from convexhc.commands.experiment import experiment
-from convexhc.commands.fit import FROM_GRAPH, fit
+from convexhc.commands.fit import AUTO_NODES, FROM_GRAPH, fit
 from convexhc.commands.read import cut, info, report
 from convexhc.commands.speech import ProgressLine, Refusal
 from convexhc.experiments import EXPERIMENTS
+from convexhc.similarity.strongest import N_NEIGHBORS
 from convexhc.version import __version__
 
 EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted"
@@ -84,18 +85,19 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", metavar="GRAPH", help="CSV, TSV, MTX, NPZ, NPY, GraphML, GML, ...")
     parser.add_argument(
         "--similarity",
-        default="two_hop",
-        choices=[*FROM_GRAPH, "none"],
-        help="how the graph becomes a similarity; none: the file holds one (default %(default)s)",
+        default="auto",
+        choices=["auto", *FROM_GRAPH, "none"],
+        help="how the graph becomes a similarity; none: the file holds one; auto: diffusion up to "
+        f"{AUTO_NODES} nodes, two_hop above, which stays sparse (default %(default)s)",
     )
     parser.add_argument("--gamma", type=float, help="amount added to the diagonal")
     parser.add_argument("--symmetrize", choices=["mean", "max", "min"], help="for directed graphs")
     parser.add_argument(
         "--neighbors",
         type=int,
-        default=0,
+        default=N_NEIGHBORS,
         metavar="K",
-        help="weigh only the K strongest neighbours of every node (default: all)",
+        help="weigh only the K strongest neighbours of every node; 0: all (default %(default)s)",
     )
 
 

@@ -35,6 +35,8 @@ FROM_GRAPH: dict[str, Callable[..., Similarity]] = {
     "diffusion": similarity.diffusion,
     "heat": similarity.heat,
 }
+# Six steps of a walk reach across most graphs, so the kernel is dense; two stay sparse.
+AUTO_NODES = 2000
 
 
 def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
@@ -75,12 +77,26 @@ def read_similarity(options: Namespace) -> Graph:
     """The graph of the file as a similarity; errors of reading are the user's to mend."""
     try:
         graph = as_graph(options.graph, symmetrize=options.symmetrize)
-        if options.similarity == "none":
+        kind = similarity_for(options.similarity, graph.n)
+        if kind == "none":
             return graph
         gamma = {} if options.gamma is None else {"gamma": options.gamma}
-        return FROM_GRAPH[options.similarity](graph, **gamma).graph
+        return FROM_GRAPH[kind](graph, **gamma).graph
     except (ValueError, TypeError, OSError, ImportError) as error:
         raise Refusal(str(error)) from error
+
+
+def similarity_for(name: str, n_nodes: int) -> str:
+    """The similarity asked for, or the one that suits a graph of this size.
+
+    Examples
+    --------
+    >>> similarity_for("auto", 100), similarity_for("auto", 100_000), similarity_for("heat", 100)
+    ('diffusion', 'two_hop', 'heat')
+    """
+    if name != "auto":
+        return name
+    return "diffusion" if n_nodes <= AUTO_NODES else "two_hop"
 
 
 def path_arguments(options: Namespace) -> dict[str, Any]:
@@ -124,7 +140,7 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "input": str(options.graph),
-        "similarity": options.similarity,
+        "similarity": similarity_for(options.similarity, len(path.names)),
         "gamma": options.gamma,
         "neighbors": options.neighbors,
         "options": dict(path.provenance.options),

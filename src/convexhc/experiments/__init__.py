@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from convexhc.experiments import khan, synthetic
+from convexhc.experiments import defaults, khan, synthetic
 from convexhc.experiments.results import Progress
 
 __all__ = ["EXPERIMENTS", "Experiment"]
@@ -28,4 +28,5 @@ class Experiment(Protocol):
 EXPERIMENTS: dict[str, Experiment] = {
     "synthetic": synthetic.run,
     "khan": khan.run,
+    "defaults": defaults.run,
 }
