@@ -233,6 +233,7 @@ def test_an_earlier_frame_is_forgotten():
 
 
 MAKERS = {
+    "diffusion": (similarity.diffusion, nested),
     "two_hop": (similarity.two_hop, nested),
     "normalized": (similarity.normalized, nested),
     "nearest_neighbors": (lambda X: similarity.knn(X, n_neighbors=4, gamma="auto"), points),
@@ -245,7 +246,7 @@ def test_the_similarity_is_the_one_named(affinity):
     make, data = MAKERS[affinity]
     K = make(data())
     model = ConvexHierarchicalClustering(affinity=affinity, n_neighbors=4, tol=1e-2).fit(data())
-    assert_array_equal(model.linkage_, solve_path(K, tol=1e-2).linkage)
+    assert_array_equal(model.linkage_, solve_path(K, weights=10, tol=1e-2).linkage)
     assert model.similarity_["kind"] == K.kind
     assert model.similarity_["gamma"] == K.gamma
     assert K.parameters.items() <= model.similarity_.items()

@@ -80,7 +80,7 @@ def scans(stem: Path, means: Sequence[Row]) -> None:
             axes[0, place].set_title(title)
         axes[0, 0].legend(loc="lower left")
         drawing.supxlabel(
-            "adjusted Rand index, mean over all graphs and levels; dashed: the default",
+            "adjusted Rand index, mean over the smaller graphs and all levels; dashed: the default",
             fontsize=9,
             color=GREY,
         )

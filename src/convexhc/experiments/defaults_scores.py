@@ -40,10 +40,10 @@ class Setting(NamedTuple):
 
 CHOSEN = Setting("diffusion 6", "10", 0.05)
 
-KERNELS = ("two_hop", "two_hop_diagonal", "normalized", "heat 1", "heat 4")
-KERNELS += ("diffusion 2", "diffusion 4", "diffusion 6", "diffusion 8", "diffusion 12")
+KERNELS = ("two_hop", "two_hop_diagonal", "normalized", "heat 4")
+KERNELS += ("diffusion 2", "diffusion 4", "diffusion 6", "diffusion 8")
 WEIGHTS = ("all", "edges", "5", "10", "20", "10 apart", "10 squared", "10 scaled")
-L1_RATIOS = (0.0, 0.05, 0.3, 1.0)
+L1_RATIOS = (0.0, 0.05, 1.0)
 
 
 def settings(
