@@ -102,9 +102,6 @@ def test_weights_are_what_their_names_say():
     three = make_weights("3", K, A).dense()
     assert ((three == off) | (three == 0)).all()
     np.testing.assert_allclose(make_weights("3 squared", K, A).dense(), three**2)
-    scaled = make_weights("3 scaled", K, A).dense()
-    root = np.sqrt(three.sum(axis=1))
-    np.testing.assert_allclose(scaled, three / np.outer(root, root))
 
 
 def test_scores_of_a_tree_known_by_hand():

@@ -51,7 +51,7 @@ class Size:
     scan: tuple[float, float] = (1e-3, 0.2)
     final: tuple[float, float] = (1e-4, 0.1)
     real: bool = True
-    scan_nodes: int = 150
+    scan_nodes: int = 120
 
 
 FULL = Size()

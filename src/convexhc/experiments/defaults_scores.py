@@ -40,9 +40,11 @@ class Setting(NamedTuple):
 
 CHOSEN = Setting("diffusion 6", "10", 0.05)
 
-KERNELS = ("two_hop", "two_hop_diagonal", "normalized", "heat 4")
-KERNELS += ("diffusion 2", "diffusion 4", "diffusion 6", "diffusion 8")
-WEIGHTS = ("all", "edges", "5", "10", "20", "10 apart", "10 squared", "10 scaled")
+KERNELS = (
+    *("two_hop", "two_hop_diagonal", "normalized", "heat 4"),
+    *("diffusion 2", "diffusion 6", "diffusion 8"),
+)
+WEIGHTS = ("all", "edges", "5", "10", "20", "10 apart", "10 squared")
 L1_RATIOS = (0.0, 0.05, 1.0)
 
 
@@ -71,8 +73,7 @@ def make_weights(word: str, K: Similarity, adjacency: Any) -> Graph | None:
     """Edge weights of the penalty; None for all of K.
 
     ``edges``: K where the graph itself has an edge. A number: the strongest neighbours of every
-    node, as connected as K; ``apart``: without that care; ``squared``: with more contrast;
-    ``scaled``: divided by the square roots of the row sums at both ends.
+    node, as connected as K; ``apart``: without that care; ``squared``: with more contrast.
     """
     if word == "all":
         return None
@@ -81,14 +82,7 @@ def make_weights(word: str, K: Similarity, adjacency: Any) -> Graph | None:
         return Graph.from_matrix(on_edges)
     count, _, change = word.partition(" ")
     kept = sparsify(K, int(count), connected=change != "apart")
-    matrix = kept.matrix()
-    if change == "squared":
-        return Graph.from_matrix(matrix.power(2))
-    if change == "scaled":
-        sums = np.asarray(matrix.sum(axis=1), dtype=np.float64)
-        root = sparse.diags_array(np.where(sums > 0, sums, 1.0) ** -0.5)
-        return Graph.from_matrix(sparse.csr_array(root @ matrix @ root), symmetrize="mean")
-    return kept
+    return Graph.from_matrix(kept.matrix().power(2)) if change == "squared" else kept
 
 
 def convex_scores(
