@@ -237,6 +237,7 @@ def test_an_earlier_frame_is_forgotten():
 
 
 MAKERS = {
+    "diffusion": (similarity.diffusion, nested),
     "two_hop": (similarity.two_hop, nested),
     "normalized": (similarity.normalized, nested),
     "nearest_neighbors": (lambda X: similarity.knn(X, n_neighbors=4, gamma="auto"), points),
@@ -249,7 +250,7 @@ def test_the_similarity_is_the_one_named(affinity):
     make, data = MAKERS[affinity]
     K = make(data())
     model = ConvexHierarchicalClustering(affinity=affinity, n_neighbors=4, tol=1e-2).fit(data())
-    assert_array_equal(model.linkage_, solve_path(K, tol=1e-2).linkage)
+    assert_array_equal(model.linkage_, solve_path(K, weights=10, tol=1e-2).linkage)
     assert model.similarity_["kind"] == K.kind
     assert model.similarity_["gamma"] == K.gamma
     assert K.parameters.items() <= model.similarity_.items()
@@ -289,13 +290,15 @@ def test_negative_similarities_need_weights_of_their_own():
     K = nested()
     K[0, 11] = K[11, 0] = -0.2
     with pytest.raises(ValueError, match="Negative values in data"):
-        ConvexHierarchicalClustering(4).fit(K)
+        ConvexHierarchicalClustering(4, weights=None).fit(K)
     with pytest.raises(ValueError, match="negative"):
-        ConvexHierarchicalClustering(4).fit(as_networkx(K))
-    with_weights = ConvexHierarchicalClustering(4, weights=5)
-    assert_array_equal(with_weights.fit_predict(K), GROUPS)
-    assert get_tags(ConvexHierarchicalClustering()).input_tags.positive_only
-    assert not get_tags(with_weights).input_tags.positive_only
+        ConvexHierarchicalClustering(4, weights=None).fit(as_networkx(K))
+    for weights in (5, 10):
+        with_weights = ConvexHierarchicalClustering(4, weights=weights)
+        assert_array_equal(with_weights.fit_predict(K), GROUPS)
+        assert not get_tags(with_weights).input_tags.positive_only
+    assert get_tags(ConvexHierarchicalClustering(weights=None)).input_tags.positive_only
+    assert not get_tags(ConvexHierarchicalClustering()).input_tags.positive_only
 
 
 def test_weights_may_be_a_graph():

@@ -315,6 +315,31 @@ def test_sparsify_never_keeps_a_negative_entry():
     assert similarity.sparsify(Graph.from_matrix(matrix, signed=True), 2).weight.tolist() == [0.1]
 
 
+@given(relabelled(), st.integers(1, 3))
+def test_a_connected_sparsify_joins_what_the_matrix_joins(drawn, k):
+    matrix, order = drawn
+    kept = similarity.sparsify(matrix, k, connected=True)
+    plain = similarity.sparsify(matrix, k).dense()
+    whole = Graph.from_matrix(matrix)
+    np.testing.assert_array_equal(kept.components()[1], whole.components()[1])
+    # No edge is lost or altered, and none is added where nothing had come apart.
+    assert (kept.dense() >= plain).all()
+    assert np.isin(kept.dense(), [0.0, *whole.weight]).all()
+    if Graph.from_matrix(plain).components()[0] == whole.components()[0]:
+        np.testing.assert_array_equal(kept.dense(), plain)
+    again = similarity.sparsify(matrix[np.ix_(order, order)], k, connected=True)
+    np.testing.assert_array_equal(again.dense(), kept.dense()[np.ix_(order, order)])
+
+
+def test_a_connected_sparsify_takes_the_heaviest_edges_out_of_a_piece():
+    # Two tight triangles, joined by three weak edges of which the two heaviest stay.
+    matrix = np.kron(np.eye(2), np.ones((3, 3)))
+    for i, j, weight in ((0, 3, 0.3), (1, 4, 0.2), (2, 5, 0.1)):
+        matrix[i, j] = matrix[j, i] = weight
+    kept = similarity.sparsify(matrix, 2, connected=True)
+    assert sorted(kept.weight.tolist()) == [0.2, 0.3, *[1.0] * 6]
+
+
 def test_a_similarity_is_an_array_and_a_graph():
     K = similarity.normalized(np.ones((3, 3)))
     np.testing.assert_array_equal(np.asarray(K), K.dense())
@@ -327,7 +352,7 @@ def test_a_similarity_is_an_array_and_a_graph():
 
 def test_a_similarity_cannot_be_altered():
     K = similarity.diffusion(np.ones((3, 3)))
-    assert dict(K.parameters) == {"time": 2}
+    assert dict(K.parameters) == {"time": 6}
     with pytest.raises(TypeError):
         K.parameters["time"] = 3
     with pytest.raises(AttributeError):

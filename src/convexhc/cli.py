@@ -15,11 +15,12 @@ import numpy as np
 from convexhc.commands.demo import demo
 from convexhc.commands.experiment import experiment
 from convexhc.commands.fit import fit
-from convexhc.commands.graphs import FROM_GRAPH
+from convexhc.commands.graphs import AUTO_NODES, FROM_GRAPH
 from convexhc.commands.progress import ProgressLine
 from convexhc.commands.read import cut, info, report
 from convexhc.commands.speech import Ending
 from convexhc.experiments import EXPERIMENTS
+from convexhc.similarity.strongest import N_NEIGHBORS
 from convexhc.version import __version__
 
 EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted"
@@ -120,18 +121,19 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", metavar="GRAPH", help="CSV, TSV, MTX, NPZ, NPY, GraphML, GML, ...")
     parser.add_argument(
         "--similarity",
-        default="two_hop",
-        choices=[*FROM_GRAPH, "none"],
-        help="how the graph becomes a similarity; none: the file holds one (default %(default)s)",
+        default="auto",
+        choices=["auto", *FROM_GRAPH, "none"],
+        help="how the graph becomes a similarity; none: the file holds one; auto: diffusion up to "
+        f"{AUTO_NODES} nodes, two_hop above, which stays sparse (default %(default)s)",
     )
     parser.add_argument("--gamma", type=float, help="amount added to the diagonal")
     parser.add_argument("--symmetrize", choices=["mean", "max", "min"], help="for directed graphs")
     parser.add_argument(
         "--neighbors",
         type=int,
-        default=0,
+        default=N_NEIGHBORS,
         metavar="K",
-        help="weigh only the K strongest neighbours of every node (default: all)",
+        help="weigh only the K strongest neighbours of every node; 0: all (default %(default)s)",
     )
 
 

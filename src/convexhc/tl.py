@@ -10,6 +10,7 @@ import numpy as np
 
 from convexhc.estimators import ConvexHierarchicalClustering
 from convexhc.io import as_graph
+from convexhc.similarity.strongest import N_NEIGHBORS
 
 __all__ = ["convexhc"]
 
@@ -23,7 +24,7 @@ def convexhc(
     lam: float | None = None,
     min_cluster_size: int = 1,
     similarity: str = "two_hop",
-    weights: Any = None,
+    weights: Any = N_NEIGHBORS,
     copy: bool = False,
     **options: Any,
 ) -> Any:
@@ -47,11 +48,12 @@ def convexhc(
         the number of clusters that lasts longest along the path is taken.
     min_cluster_size : int
         Smaller clusters do not count, and join the cluster they meet first in the tree.
-    similarity : {"two_hop", "normalized", "precomputed"}
-        How K is made from the graph; "precomputed" takes the graph itself for K.
-    weights : graph, int or None
-        Edge weights of the penalty: a graph, the number of strongest neighbours of K to keep, or
-        the off-diagonal entries of K. A small number keeps large data within reach.
+    similarity : {"two_hop", "diffusion", "normalized", "precomputed"}
+        How K is made from the graph; "precomputed" takes the graph itself for K. "diffusion"
+        tells more scales apart, and is dense: for a few thousand cells at most.
+    weights : int, graph or None
+        Edge weights of the penalty: the number of strongest neighbours of K to keep, a graph, or
+        None for all off-diagonal entries of K. A small number keeps large data within reach.
     copy : bool
         Return a copy with the results instead of writing them into ``adata``.
     **options
@@ -105,7 +107,7 @@ def convexhc(
 
 def _checked_similarity(similarity: str) -> str:
     """Refuse the affinities that are of points."""
-    known = ("two_hop", "normalized", "precomputed")
+    known = ("two_hop", "diffusion", "normalized", "precomputed")
     if similarity not in known:
         raise ValueError(f"similarity must be one of {known}, received {similarity!r}.")
     return similarity

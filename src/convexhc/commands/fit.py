@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from convexhc.commands.folder import Folder
-from convexhc.commands.graphs import read_both, weights_of
+from convexhc.commands.graphs import read_both, similarity_for, weights_of
 from convexhc.commands.progress import ProgressLine, follow
 from convexhc.commands.speech import Failure, Interruption, Refusal, Say, clock, counted
 from convexhc.graph import Graph
@@ -129,7 +129,7 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "arguments": list(options.given),
         "input": str(options.graph),
         "input_sha256": hashlib.sha256(File(options.graph).read_bytes()).hexdigest(),
-        "similarity": options.similarity,
+        "similarity": similarity_for(options.similarity, len(path.names)),
         "gamma": options.gamma,
         "neighbors": options.neighbors,
         "options": dict(path.provenance.options),

@@ -20,6 +20,8 @@ FROM_GRAPH: dict[str, Callable[..., Similarity]] = {
     "diffusion": similarity.diffusion,
     "heat": similarity.heat,
 }
+# Six steps of a walk reach across most graphs, so the kernel is dense; two stay sparse.
+AUTO_NODES = 2000
 
 
 def read_both(options: Namespace) -> tuple[Graph, Graph]:
@@ -33,12 +35,26 @@ def read_both(options: Namespace) -> tuple[Graph, Graph]:
 
 def similarity_of(graph: Graph, kind: str, gamma: float | None) -> Graph:
     """The similarity of a graph by its name on the command line; ``none`` is the graph itself."""
+    kind = similarity_for(kind, graph.n)
     if kind == "none":
         if gamma is not None:
             raise ValueError("--gamma is added by a similarity: name one, or leave --gamma out.")
         return graph
     given = {} if gamma is None else {"gamma": gamma}
     return FROM_GRAPH[kind](graph, **given).graph
+
+
+def similarity_for(name: str, n_nodes: int) -> str:
+    """The similarity asked for, or the one that suits a graph of this size.
+
+    Examples
+    --------
+    >>> similarity_for("auto", 100), similarity_for("auto", 100_000), similarity_for("heat", 100)
+    ('diffusion', 'two_hop', 'heat')
+    """
+    if name != "auto":
+        return name
+    return "diffusion" if n_nodes <= AUTO_NODES else "two_hop"
 
 
 def weights_of(options: Namespace) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from convexhc.commands.fit import write_page
 from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite, write_text
-from convexhc.commands.graphs import read_both, similarity_of, weights_of
+from convexhc.commands.graphs import read_both, similarity_for, similarity_of, weights_of
 from convexhc.commands.speech import Refusal, Say, clock, counted
 from convexhc.graph import Graph
 from convexhc.problem import Problem
@@ -77,7 +77,9 @@ def info(options: Namespace, say: Say) -> int:
     say(f"{counted(graph.n, 'node')}, {_edges(graph, 'edge')}")
     say(f"{counted(count, 'connected component')}, {isolated}")
     if kernel is not graph:
-        say(f"similarity {options.similarity}: {_edges(kernel, 'similar pair')}")
+        say(
+            f"similarity {similarity_for(options.similarity, graph.n)}: {_edges(kernel, 'similar pair')}"
+        )
     _say_cost(problem, say)
     return 0
 

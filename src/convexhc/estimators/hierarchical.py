@@ -17,13 +17,23 @@ from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.io.reading import find_columns
 from convexhc.path import solve_path
-from convexhc.similarity import Similarity, knn, normalized, rbf, shift_to_positive, two_hop
+from convexhc.similarity import (
+    Similarity,
+    diffusion,
+    knn,
+    normalized,
+    rbf,
+    shift_to_positive,
+    two_hop,
+)
 from convexhc.similarity.result import Gamma
+from convexhc.similarity.strongest import N_NEIGHBORS
 
 __all__ = ["ConvexHierarchicalClustering"]
 
 # Affinities of a square X, one row and one column a node; the others are of points.
-_PAIRWISE = ("precomputed", "two_hop", "normalized")
+_FROM_GRAPH = {"diffusion": diffusion, "two_hop": two_hop, "normalized": normalized}
+_PAIRWISE = ("precomputed", *_FROM_GRAPH)
 
 
 class ConvexHierarchicalClustering(PathClusterer):
@@ -43,13 +53,14 @@ class ConvexHierarchicalClustering(PathClusterer):
     lam : float, optional
         Solve for this strength of the penalty alone. ``linkage_`` then holds the clusters found
         there, joined at the top.
-    affinity : {"precomputed", "two_hop", "normalized", "nearest_neighbors", "rbf"}
+    affinity : {"precomputed", "diffusion", "two_hop", "normalized", "nearest_neighbors", "rbf"}
         What X is, and how the similarity K is made from it. X is K itself; X is a graph, and K is
-        made by `similarity.two_hop` or `similarity.normalized`; X has one point a row, and K is
-        made by `similarity.knn` or `similarity.rbf`.
-    weights : graph, int or None
-        Edge weights W: a graph on the same nodes, the number of strongest neighbours of K to keep,
-        or the off-diagonal entries of K. If given, a precomputed K may have negative entries.
+        made by the function of `similarity` of that name, "diffusion" for a graph of which nothing
+        else is known; X has one point a row, and K is made by `similarity.knn` or `similarity.rbf`.
+    weights : int, graph or None
+        Edge weights W: the number of strongest neighbours of K to keep, as connected as K, a graph
+        on the same nodes, or None for all off-diagonal entries of K, which then may not be
+        negative. Ten keep the scales apart where all of K fuses them at once.
     n_neighbors : int
         Neighbours of a point, for ``affinity="nearest_neighbors"``.
     gamma : float, "auto" or None
@@ -145,7 +156,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         *,
         lam: float | None = None,
         affinity: str = "precomputed",
-        weights: Any = None,
+        weights: Any = N_NEIGHBORS,
         n_neighbors: int = 10,
         gamma: Gamma | None = None,
         l1_ratio: float = 0.05,
@@ -233,8 +244,8 @@ class ConvexHierarchicalClustering(PathClusterer):
                 X if isinstance(X, Similarity) else Similarity(graph, "given", 0.0, None, False)
             )
             return _shifted(before, 0.0 if self.gamma is None else self.gamma)
-        make = two_hop if self.affinity == "two_hop" else normalized
-        return make(graph) if self.gamma is None else make(graph, gamma=self.gamma)
+        options: dict[str, Any] = {} if self.gamma is None else {"gamma": self.gamma}
+        return _FROM_GRAPH[self.affinity](graph, **options)
 
     def _graph(self, X: Any) -> Graph:
         """Read a square X: matrices as scikit-learn does, other graphs by the input door."""

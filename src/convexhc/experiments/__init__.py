@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from convexhc.experiments import algorithms, connectomes, khan, robustness, synthetic
+from convexhc.experiments import algorithms, connectomes, defaults, khan, robustness, synthetic
 from convexhc.experiments.results import Progress
 
 __all__ = ["EXPERIMENTS", "Experiment"]
@@ -31,4 +31,5 @@ EXPERIMENTS: dict[str, Experiment] = {
     "connectomes": connectomes.run,
     "khan": khan.run,
     "robustness": robustness.run,
+    "defaults": defaults.run,
 }

@@ -175,8 +175,8 @@ def self_loops(A: Any, *, gamma: Gamma = "auto") -> Similarity:
     return finished("self_loops", as_graph(A), gamma, bound=None)
 
 
-def diffusion(A: Any, *, time: int = 2, gamma: Gamma = 0.0) -> Similarity:
-    """How easily a lazy random walk goes from one node to the other.
+def diffusion(A: Any, *, time: int = 6, gamma: Gamma = 0.0) -> Similarity:
+    """How easily a lazy random walk goes from one node to the other: the default for graphs.
 
     ``M = ((I + S) / 2)^time``, the symmetric form of a walk that stays where it is every other
     step, and ``K_ij = M_ij / sqrt(M_ii M_jj)``, plus gamma on the diagonal; positive
@@ -188,7 +188,8 @@ def diffusion(A: Any, *, time: int = 2, gamma: Gamma = 0.0) -> Similarity:
     A : anything :func:`convexhc.io.as_graph` reads
         The graph; weights not negative.
     time : int
-        Number of steps, one or more: nodes further apart are not similar.
+        Number of steps, one or more: nodes further apart are not similar. With few steps K is
+        close to the identity, and on dense graphs everything fuses at one lam.
     gamma : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 

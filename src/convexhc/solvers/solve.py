@@ -66,7 +66,8 @@ def solve(
         Strength of the fusion penalty, zero or more.
     weights : graph, int or None
         Edge weights W of the penalty: a graph on the same nodes, or the number of strongest
-        neighbours of K to keep; the off-diagonal entries of K by default.
+        neighbours of K to keep, as connected as K (`similarity.sparsify`); the off-diagonal
+        entries of K by default.
     l1_ratio : float
         Share of the l1 norm in the penalty, between 0 and 1.
     method : {"auto", "dual_fista", "admm", "primal_dual"}
@@ -176,7 +177,7 @@ def edge_weights(kernel: Graph, weights: Any) -> Graph:
     if weights is None:
         return kernel
     if isinstance(weights, int | np.integer) and not isinstance(weights, bool):
-        return sparsify(kernel, int(weights))
+        return sparsify(kernel, int(weights), connected=True)
     graph = as_graph(weights)
     if graph.n != kernel.n:
         raise ValueError(
