@@ -7,7 +7,7 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs screenshots clean browser
+.PHONY: help demo test check bench docs screenshots clean browser large
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,8 +23,17 @@ check: $(VENV)/dev.stamp ## format, lint and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: $(VENV)/dev.stamp ## time the solvers
+bench: $(VENV)/dev.stamp ## time solvers, paths, points, cohorts and the smooth model, side by side
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/paths.py
+	$(BIN)/python benchmarks/points.py --sizes 1000 5000
+	$(BIN)/python benchmarks/cohort.py
+	$(BIN)/python benchmarks/smooth.py --nodes 10000 100000
+
+large: $(VENV)/dev.stamp ## the same at full size: an hour or more
+	$(BIN)/python benchmarks/paths.py --no-fractal --whole 1000 2000 --coarse 5000 10000
+	$(BIN)/python benchmarks/points.py --sizes 20000
+	$(BIN)/python benchmarks/smooth.py --nodes 1000000
 
 docs: $(VENV)/dev.stamp ## run the code in the documents and follow their links
 	$(BIN)/python -m pytest README.md CONTRIBUTING.md docs tests/test_architecture.py::test_links_lead_somewhere

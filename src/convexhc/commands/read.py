@@ -77,9 +77,8 @@ def info(options: Namespace, say: Say) -> int:
     say(f"{counted(graph.n, 'node')}, {_edges(graph, 'edge')}")
     say(f"{counted(count, 'connected component')}, {isolated}")
     if kernel is not graph:
-        say(
-            f"similarity {similarity_for(options.similarity, graph.n)}: {_edges(kernel, 'similar pair')}"
-        )
+        kind = similarity_for(options.similarity, graph.n)
+        say(f"similarity {kind}: {_edges(kernel, 'similar pair')}")
     _say_cost(problem, say)
     return 0
 

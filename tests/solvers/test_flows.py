@@ -1,0 +1,148 @@
+"""Groups stay together exactly when a flow inside them fits into the dual balls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from convexhc import Status, solve_path
+from convexhc.datasets import fractal_graph
+from convexhc.graph import Graph
+from convexhc.kernels.components import bounded_groups
+from convexhc.problem import graph_problem
+from convexhc.similarity import two_hop
+from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.contraction import contract
+from convexhc.solvers.flows import parted
+from convexhc.solvers.fused import consensus, solve_fused
+from convexhc.solvers.solve import choose_method
+from convexhc.solvers.start import fusion_of
+from laws import CONSTRAINTS, L1_RATIOS, first_occurrence, random_kernel, seeds, solved
+
+OPTIONS = {"tol": 1e-6, "max_iter": 20_000}
+
+
+def fused(problem, groups, start=None):
+    return solve_fused(problem, groups, choose_method, start=start, **OPTIONS)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("l1_ratio", L1_RATIOS)
+def test_from_one_group_every_minimum_is_found(constraint, l1_ratio):
+    """The worst guess: everything fused, at strengths where little or much is."""
+    kernel = random_kernel(np.random.default_rng(5), 10)
+    problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio, constraint=CONSTRAINTS[constraint])
+    for share in (0.01, 0.1, 0.4, 1.01):
+        at = problem.at(share * consensus_bound(problem))
+        found, alone = fused(at, np.zeros(10, np.int64)), solved(at, tol=1e-6)
+        assert found.small.status is Status.SOLVED
+        size = abs(alone.certificate.objective)
+        assert abs(found.small.certificate.objective - alone.certificate.objective) <= 2e-6 * size
+        # Proven for all nodes: no certificate of the full problem contradicts it.
+        C = found.small.centroids[found.groups]
+        assert problem.constraint.residual(C) <= 1e-9
+
+
+@given(seed=seeds, l1_ratio=st.sampled_from(L1_RATIOS))
+@settings(max_examples=8)
+def test_above_the_bound_the_consensus_holds_and_far_below_it_does_not(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    kernel = random_kernel(rng, 8, parts=int(rng.integers(1, 3)))
+    problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio)
+    bound = consensus_bound(problem)
+    _, component = kernel.components()
+    for share, whole in ((1.0001, True), (1e-4, False)):
+        at = problem.at(share * bound)
+        contraction = contract(at, component)
+        finer = parted(at, contraction, np.zeros((0, 8)))
+        assert (finer is contraction.labels) == whole
+        # What comes apart comes apart inside the groups.
+        assert all(len(np.unique(component[finer == g])) == 1 for g in np.unique(finer))
+
+
+def test_a_single_cut_edge_parts_the_group_there():
+    """Two triangles on a weak bridge: nothing else is asked for more than it holds."""
+    A = np.zeros((6, 6))
+    for i, j in ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)):
+        A[i, j] = A[j, i] = 1.0
+    A[2, 3] = A[3, 2] = 0.02
+    problem = graph_problem(Graph.from_matrix(A + 2 * np.eye(6)), 3.0, l1_ratio=0.0)
+    finer = parted(problem, contract(problem, np.zeros(6, np.int64)), np.zeros((0, 6)))
+    np.testing.assert_array_equal(finer, [0, 0, 0, 1, 1, 1])
+
+
+def test_the_consensus_is_a_solution_above_the_bound():
+    kernel = random_kernel(np.random.default_rng(2), 12, parts=2)
+    problem = graph_problem(kernel, 0.0)
+    groups = first_occurrence(kernel.components()[1] * 3 + np.arange(12) % 3)
+    small = contract(problem, groups).problem
+    start = consensus(problem.at(1.001 * consensus_bound(small)), groups)
+    assert start.small.relative_gap <= 1e-9
+    assert start.n_clusters == 2
+
+
+@given(seed=seeds, most=st.integers(1, 9))
+def test_bounded_groups_are_small_and_connected(seed, most):
+    kernel = random_kernel(np.random.default_rng(seed), 20, density=0.1)
+    groups = bounded_groups(20, kernel.tail, kernel.head, most)
+    assert np.bincount(groups).max() <= most
+    np.testing.assert_array_equal(groups, first_occurrence(groups))
+    inside = groups[kernel.tail] == groups[kernel.head]
+    pieces = Graph.from_edges(20, kernel.tail[inside], kernel.head[inside], kernel.weight[inside])
+    assert pieces.components()[0] == groups.max() + 1
+
+
+@pytest.fixture(scope="module")
+def small_graph():
+    graph = fractal_graph(0, n_meta=2, n_super=3, clique=4)
+    return two_hop(graph.adjacency), graph
+
+
+def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
+    K, graph = small_graph
+    up, down = solve_path(K), solve_path(K, max_clusters=8)
+    assert down.complete
+    assert down.n_clusters[-1] == 1
+    assert down.n_clusters[1:].max() <= 8 < down.n_clusters[0]
+    assert {p.status for p in down.points} == {"SOLVED"}
+    for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
+        np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
+        np.testing.assert_array_equal(up.labels(n_clusters=k), truth)
+
+
+def test_pieces_give_the_same_scales(small_graph, monkeypatch):
+    """As on a graph too large to be one group."""
+    K, graph = small_graph
+    monkeypatch.setattr("convexhc.path.march._LARGE", 10)
+    monkeypatch.setattr("convexhc.path.march._PIECE", 3)
+    down = solve_path(K, max_clusters=8)
+    for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
+        np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
+
+
+def test_given_lam_are_solved_from_above_too(small_graph):
+    K, _ = small_graph
+    grid = [0.3, 1.0, 4.0]
+    down, up = solve_path(K, grid, max_clusters=3), solve_path(K, grid)
+    np.testing.assert_allclose(down.lambdas, grid)
+    np.testing.assert_array_equal(down.n_clusters, up.n_clusters)
+    np.testing.assert_allclose(down.objective, up.objective, rtol=2e-4)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, True, "3"])
+def test_other_limits_are_refused(small_graph, wrong):
+    with pytest.raises((ValueError, TypeError), match="max_clusters"):
+        solve_path(small_graph[0], max_clusters=wrong)
+
+
+def test_no_dual_of_all_edges_is_held(small_graph):
+    """What a march keeps is of the size of its groups."""
+    K, _ = small_graph
+    problem = graph_problem(K.graph, 3.0)
+    found = fused(problem, np.zeros(24, np.int64))
+    groups = int(found.groups.max()) + 1
+    assert groups < 24
+    assert found.small.centroids.shape == (groups, 24)
+    assert found.small.dual.shape[0] == fusion_of(contract(problem, found.groups).problem).n_edges
