@@ -244,7 +244,7 @@ def test_experiment_runs_what_it_is_told(
 def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(edges)]) == 0
     said = capsys.readouterr().out
-    for word in ("24 nodes", "1 connected component,", "weight 1", "two_hop", "memory", "time"):
+    for word in ("24 nodes", "1 connected component,", "weight 1", "diffusion", "memory", "time"):
         assert word in said
 
 

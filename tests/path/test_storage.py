@@ -14,7 +14,7 @@ import pytest
 
 from convexhc import Path, as_graph, datasets, similarity, solve_path
 from convexhc.io.archive import decode_names, encode_names, read_npz
-from convexhc.path import walk
+from convexhc.path import march
 from convexhc.path.storage import Checkpoint
 
 
@@ -148,7 +148,7 @@ def test_a_finished_run_is_read_and_not_solved_again(lambdas, tiny, tmp_path, mo
     def refuse(*_, **__):
         raise AssertionError("solved again")
 
-    monkeypatch.setattr(walk, "run", refuse)
+    monkeypatch.setattr(march, "solve_fused", refuse)
     assert_same_path(solve_path(tiny, lambdas, checkpoint=file), first)
     assert file.read_bytes() == written
 

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import splu
 from convexhc.kernels.prox import dual_norms
 from convexhc.problem import Problem, cluster_means
 from convexhc.solvers.start import fusion_of
+from convexhc.terms.fidelity import Kernel
 from convexhc.terms.laplacian import laplacian
 
 Array = NDArray[np.float64]
@@ -51,8 +52,10 @@ def consensus_bound(problem: Problem) -> float:
     steps = consensus_flow(problem) / weights.weight[:, None]
     bound = float(dual_norms(steps, penalty.l1_ratio).max())
     # Identical nodes fuse at any lam above zero, and a path needs one of a size that can be seen.
-    unit = problem.fidelity.scale / (weights.n * float(weights.weight.max()))
-    return max(bound, _LEAST * unit) or 1.0
+    each = problem.fidelity.scale / weights.n
+    # A kernel is compared with its weights as it is, squared distances by their roots.
+    size = each if isinstance(problem.fidelity, Kernel) else each**0.5
+    return max(bound, _LEAST * size / float(weights.weight.max())) or 1.0
 
 
 def consensus_flow(problem: Problem) -> Array:

@@ -49,7 +49,8 @@ class PrimalDual:
         # their balls while these are small, and no larger than the gradients they balance.
         strongest = float(fusion_of(problem).differences.graph.weight.max(initial=0.0))
         L = problem.fidelity.lipschitz
-        weight = min(max(problem.lam * strongest, 1e-3 * L), L)
+        balls = max(problem.lam * strongest, 1e-3 * L)
+        weight = min(balls, L) if L > 0.0 else balls
         return PrimalDualState(C, Y, scratch, weight, (weight / 20.0, weight * 20.0))
 
     def step(self, problem: Problem, state: PrimalDualState) -> None:

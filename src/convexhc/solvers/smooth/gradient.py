@@ -37,6 +37,7 @@ class ProjectedGradient:
 
     def init(self, problem: Problem, start: Solution | None) -> ProjectedGradientState:
         """Start from the identity, or from an earlier solution."""
+        _squared(problem)
         C = np.eye(problem.shape[0]) if start is None else start.centroids.copy()
         return ProjectedGradientState(C, C, Momentum())
 
