@@ -56,10 +56,13 @@ def test_above_the_bound_the_consensus_holds_and_far_below_it_does_not(seed, l1_
     for share, whole in ((1.0001, True), (1e-4, False)):
         at = problem.at(share * bound)
         contraction = contract(at, component)
-        finer = parted(at, contraction, np.zeros((0, 8)))
-        assert (finer is contraction.labels) == whole
-        # What comes apart comes apart inside the groups.
-        assert all(len(np.unique(component[finer == g])) == 1 for g in np.unique(finer))
+        parting = parted(at, contraction, np.zeros((0, 8)))
+        assert (parting is None) == whole
+    # What comes apart comes apart inside the groups, and brings flow to every row that needs it.
+    finer = parting.groups
+    assert all(len(np.unique(component[finer == g])) == 1 for g in np.unique(finer))
+    assert (finer[kernel.tail[parting.edges]] != finer[kernel.head[parting.edges]]).all()
+    assert parting.flow.shape == (parting.edges.size, 8)
 
 
 def test_a_single_cut_edge_parts_the_group_there():
@@ -69,8 +72,12 @@ def test_a_single_cut_edge_parts_the_group_there():
         A[i, j] = A[j, i] = 1.0
     A[2, 3] = A[3, 2] = 0.02
     problem = graph_problem(Graph.from_matrix(A + 2 * np.eye(6)), 3.0, l1_ratio=0.0)
-    finer = parted(problem, contract(problem, np.zeros(6, np.int64)), np.zeros((0, 6)))
-    np.testing.assert_array_equal(finer, [0, 0, 0, 1, 1, 1])
+    parting = parted(problem, contract(problem, np.zeros(6, np.int64)), np.zeros((0, 6)))
+    np.testing.assert_array_equal(parting.groups, [0, 0, 0, 1, 1, 1])
+    # All that one side has too much of crosses the bridge.
+    K = problem.fidelity.target
+    excess = (K[:3] - K.mean(axis=0)).sum(axis=0)
+    np.testing.assert_allclose(np.abs(parting.flow[0]), np.abs(excess - excess.mean()), atol=1e-9)
 
 
 def test_the_consensus_is_a_solution_above_the_bound():

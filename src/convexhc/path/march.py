@@ -18,8 +18,9 @@ from convexhc.kernels.components import bounded_groups
 from convexhc.path.point import Point, point_of
 from convexhc.path.storage import Checkpoint, Progress
 from convexhc.problem import Labels, Problem
-from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.bounds import consensus_bound, consensus_flow
 from convexhc.solvers.contraction import contract
+from convexhc.solvers.flows import parted
 from convexhc.solvers.fused import Fused, consensus, solve_fused
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
@@ -67,8 +68,19 @@ class March:
         self.down = self.most is not None
         self.first_groups = self._first_groups()
         self.in_pieces = self.down and self.kernel.n > _LARGE
-        groups = self.first_groups if self.in_pieces else np.arange(self.kernel.n)
-        self.bound = consensus_bound(contract(self.problem, groups).problem)
+        self.bound = self._settle() if self.in_pieces else consensus_bound(self.problem)
+
+    def _settle(self) -> float:
+        """Part the first pieces until all of them are fused where the consensus is optimal."""
+        while True:
+            contraction = contract(self.problem, self.first_groups)
+            # A little above, so that the last edge is not met with equality.
+            bound = 1.001 * consensus_bound(contraction.problem)
+            flow = consensus_flow(contraction.problem)
+            parting = parted(self.problem.at(bound), contraction, flow)
+            if parting is None:
+                return bound
+            self.first_groups = parting.groups
 
     def go(self) -> tuple[list[Point], bool]:
         """Solve what has not been solved yet; tell whether the end was reached."""

@@ -14,7 +14,9 @@ other ways; where there are none left, the edges asked for too much are a cut of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +42,16 @@ _STALLED = 0.98
 _COLUMNS, _ROUND_OFF = 256, 1e-9
 
 
-def parted(problem: Problem, contraction: Contraction, dual: Array) -> Labels:
-    """Clusters of a contraction that a flow holds together; those without one, in pieces.
+class Parting(NamedTuple):
+    """Finer groups, and the edges between them that ran inside the old ones, with their flow."""
+
+    groups: Labels
+    edges: NDArray[np.int64]
+    flow: Array
+
+
+def parted(problem: Problem, contraction: Contraction, dual: Array) -> Parting | None:
+    """Where clusters of a contraction come apart; None if a flow holds all of them together.
 
     Parameters
     ----------
@@ -54,16 +64,16 @@ def parted(problem: Problem, contraction: Contraction, dual: Array) -> Labels:
 
     Returns
     -------
-    (N,) ndarray of int
-        The labels of the contraction if every cluster may stay fused, which proves that the
-        certificate of the contracted solution holds for the full problem; finer ones otherwise.
-        A sparse factorisation and m solves a round, O(N) memory a column, a few columns at a time.
+    Parting or None
+        None proves that the certificate of the contracted solution holds for the full problem. The
+        flow of a parting is where to start from: it is larger than the balls of its edges. A sparse
+        factorisation and m solves a round, O(N) memory a column, a few columns at a time.
     """
     labels = contraction.labels
     graph = fusion_of(problem).differences.graph
     inside = np.flatnonzero(labels[graph.tail] == labels[graph.head])
     if inside.size == 0:
-        return labels
+        return None
     demand = _Demand.of(problem, contraction, dual)
     waiting = np.ones(int(labels.max()) + 1, np.bool_)
     cut = np.zeros(graph.n_edges, np.bool_)
@@ -71,7 +81,8 @@ def parted(problem: Problem, contraction: Contraction, dual: Array) -> Labels:
     worst: list[Array] = []
     for power in _POWERS:
         at = inside[waiting[labels[graph.tail[inside]]]]
-        load = _load(problem, demand, at, conductance[at], np.flatnonzero(waiting[labels]))
+        nodes = np.flatnonzero(waiting[labels])
+        load = _System(problem, demand, at, conductance[at], nodes).load()
         heaviest = np.zeros(waiting.size)
         np.maximum.at(heaviest, labels[graph.tail[at]], load)
         waiting = heaviest > 1.0 + _ROUND_OFF
@@ -86,10 +97,16 @@ def parted(problem: Problem, contraction: Contraction, dual: Array) -> Labels:
     else:
         cut[at[_cuts(labels, graph.tail[at], graph.head[at], load, waiting)]] = True
     if not cut.any():
-        return labels
+        return None
     whole = np.zeros(graph.n_edges, np.bool_)
     whole[inside] = True
-    return components(graph.n, graph.tail, graph.head, whole & ~cut)
+    finer = components(graph.n, graph.tail, graph.head, whole & ~cut)
+    torn = np.zeros(waiting.size, np.bool_)
+    torn[labels[graph.tail[cut]]] = True
+    at = inside[torn[labels[graph.tail[inside]]]]
+    apart = finer[graph.tail[at]] != finer[graph.head[at]]
+    system = _System(problem, demand, at, conductance[at], np.flatnonzero(torn[labels]))
+    return Parting(finer, at[apart], system.flow(apart))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,31 +162,64 @@ class _Demand:
         return np.asarray(T - self.shift[:, None])
 
 
-def _load(
-    problem: Problem, demand: _Demand, at: NDArray[np.int64], conductance: Array, nodes: Labels
-) -> Array:
-    """How full the balls of the edges ``at`` are under the flow of least energy; full is one."""
-    edges, n = fusion_of(problem).edges, nodes.size
-    place = np.full(problem.shape[0], -1)
-    place[nodes] = np.arange(n)
-    tail, head = place[edges.tail[at]], place[edges.head[at]]
-    rows, columns = np.concatenate([tail, head]), np.concatenate([head, tail])
-    off = csr_array((np.tile(conductance, 2), (rows, columns)), shape=(n, n))
-    # One grounded node a cluster makes the system definite and the flow what it was.
-    degree: Array = np.asarray(off.sum(axis=1))
-    _, first = np.unique(demand.labels[nodes], return_index=True)
-    degree[first] += np.maximum(degree[first], 1e-300)
-    diagonal = csr_array((degree, (np.arange(n), np.arange(n))), shape=(n, n))
-    solve = splu((diagonal - off).tocsc(), permc_spec="MMD_AT_PLUS_A").solve
-    soft, block = edges.soft[at], edges.block[at]
-    excess, most = np.zeros(at.size), np.zeros(at.size)
-    for columns_ in _blocks(problem.shape[1]):
-        X = np.ascontiguousarray(solve(demand.columns(columns_)[nodes]))
-        flow_kernels.measure(X, tail, head, conductance, soft, excess, most)
-    # Without the Euclidean part of the ball, only the largest entry counts.
-    rounder = np.divide(np.sqrt(excess), block, out=np.zeros_like(block), where=block > 0.0)
-    radius = soft + block
-    return np.maximum(rounder, np.divide(most, radius, out=np.zeros_like(most), where=radius > 0.0))
+class _System:
+    """The Laplacian of some edges under their conductances, over the nodes they touch."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        demand: _Demand,
+        at: NDArray[np.int64],
+        conductance: Array,
+        nodes: Labels,
+    ) -> None:
+        edges, n = fusion_of(problem).edges, nodes.size
+        self.m, self.demand, self.nodes, self.conductance = (
+            problem.shape[1],
+            demand,
+            nodes,
+            conductance,
+        )
+        self.soft, self.block = edges.soft[at], edges.block[at]
+        place = np.full(problem.shape[0], -1)
+        place[nodes] = np.arange(n)
+        self.tail, self.head = place[edges.tail[at]], place[edges.head[at]]
+        ends = np.concatenate([self.tail, self.head]), np.concatenate([self.head, self.tail])
+        off = csr_array((np.tile(conductance, 2), ends), shape=(n, n))
+        # One grounded node a cluster makes the system definite and leaves the flow what it was.
+        degree: Array = np.asarray(off.sum(axis=1))
+        _, first = np.unique(demand.labels[nodes], return_index=True)
+        degree[first] += np.maximum(degree[first], 1e-300)
+        diagonal = csr_array((degree, (np.arange(n), np.arange(n))), shape=(n, n))
+        self.solve = splu((diagonal - off).tocsc(), permc_spec="MMD_AT_PLUS_A").solve
+
+    def potentials(self) -> Iterator[tuple[slice, Array]]:
+        """X with L X = demand, a block of columns at a time."""
+        for columns in _blocks(self.m):
+            yield (
+                columns,
+                np.ascontiguousarray(self.solve(self.demand.columns(columns)[self.nodes])),
+            )
+
+    def load(self) -> Array:
+        """How full the balls of the edges are under the flow of least energy; full is one."""
+        excess, most = np.zeros(self.tail.size), np.zeros(self.tail.size)
+        for _, X in self.potentials():
+            flow_kernels.measure(X, self.tail, self.head, self.conductance, self.soft, excess, most)
+        # Without the Euclidean part of the ball, only the largest entry counts.
+        radius = self.soft + self.block
+        largest = np.divide(most, radius, out=np.zeros_like(most), where=radius > 0.0)
+        norm = np.sqrt(excess)
+        round_ = np.divide(norm, self.block, out=np.zeros_like(norm), where=self.block > 0.0)
+        return np.maximum(round_, largest)
+
+    def flow(self, chosen: Flags) -> Array:
+        """The flow of least energy along some of the edges."""
+        tail, head = self.tail[chosen], self.head[chosen]
+        out = np.empty((tail.size, self.m))
+        for columns, X in self.potentials():
+            out[:, columns] = self.conductance[chosen, None] * (X[tail] - X[head])
+        return out
 
 
 def _blocks(m: int) -> list[slice]:

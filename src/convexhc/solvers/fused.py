@@ -22,7 +22,7 @@ from convexhc.kernels.components import components
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.bounds import consensus_flow
 from convexhc.solvers.contraction import Contraction, contract
-from convexhc.solvers.flows import parted
+from convexhc.solvers.flows import Parting, parted
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution, Status
 from convexhc.solvers.start import fusion_of
@@ -93,18 +93,18 @@ def solve_fused(
         Its groups are those given, or finer: connected, numbered by first occurrence.
     """
     n_iter, seconds = 0, 0.0
-    groups = connected(problem, groups)
+    groups, parting = connected(problem, groups), None
     while True:
         contraction = contract(problem, groups)
-        first = None if start is None else carried(problem, start, contraction)
+        first = None if start is None else carried(problem, start, contraction, parting)
         method = choose(contraction.problem)
         small = run(contraction.problem, method, start=first, tol=tol, max_iter=max_iter)
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         start = Fused(groups, replace(small, n_iter=n_iter, seconds=seconds))
-        finer = parted(problem, contraction, small.dual)
-        if finer is groups:
+        parting = parted(problem, contraction, small.dual)
+        if parting is None:
             return start
-        groups = finer
+        groups = parting.groups
 
 
 def consensus(problem: Problem, groups: Labels) -> Fused:
@@ -128,12 +128,14 @@ def connected(problem: Problem, groups: Labels) -> Labels:
     return components(groups.size, edges.tail, edges.head, inside)
 
 
-def carried(problem: Problem, start: Fused, contraction: Contraction) -> Solution:
+def carried(
+    problem: Problem, start: Fused, contraction: Contraction, parting: Parting | None = None
+) -> Solution:
     """A solution on some groups, written for those of another contraction. O(c N).
 
     Centroids are averaged over the new groups; the dual of an edge of nodes is its share of the
-    dual between the old groups, and duals of all edges between two new groups are added. Labels are
-    those of the first member.
+    dual between the old groups, or its flow where a group was parted, and duals of all edges
+    between two new groups are added. Labels are those of the first member.
     """
     old = start.small
     member = csr_array(
@@ -142,9 +144,12 @@ def carried(problem: Problem, start: Fused, contraction: Contraction) -> Solutio
     )
     before = contract(problem, start.groups)
     shared = csr_array(contraction.sums.multiply(before.share[None, :]))
+    dual = np.asarray((shared @ before.sums.T) @ old.dual)
+    if parting is not None:
+        dual += contraction.sums[:, parting.edges] @ parting.flow
     return replace(
         old,
         centroids=np.asarray(averaging(contraction.labels) @ member @ old.centroids),
-        dual=np.asarray((shared @ before.sums.T) @ old.dual),
+        dual=dual,
         labels=start.labels[np.unique(contraction.labels, return_index=True)[1]],
     )
