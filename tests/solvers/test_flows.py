@@ -56,7 +56,8 @@ def test_above_the_bound_the_consensus_holds_and_far_below_it_does_not(seed, l1_
     for share, whole in ((1.0001, True), (1e-4, False)):
         at = problem.at(share * bound)
         contraction = contract(at, component)
-        parting = parted(at, contraction, np.zeros((0, 8)))
+        parting, price = parted(at, contraction, np.zeros((0, 8)))
+        assert price == 0.0
         assert (parting is None) == whole
     # What comes apart comes apart inside the groups, and brings flow to every row that needs it.
     finer = parting.groups
@@ -72,12 +73,28 @@ def test_a_single_cut_edge_parts_the_group_there():
         A[i, j] = A[j, i] = 1.0
     A[2, 3] = A[3, 2] = 0.02
     problem = graph_problem(Graph.from_matrix(A + 2 * np.eye(6)), 3.0, l1_ratio=0.0)
-    parting = parted(problem, contract(problem, np.zeros(6, np.int64)), np.zeros((0, 6)))
+    whole = contract(problem, np.zeros(6, np.int64))
+    parting, _ = parted(problem, whole, np.zeros((0, 6)))
     np.testing.assert_array_equal(parting.groups, [0, 0, 0, 1, 1, 1])
     # All that one side has too much of crosses the bridge.
     K = problem.fidelity.target
     excess = (K[:3] - K.mean(axis=0)).sum(axis=0)
     np.testing.assert_allclose(np.abs(parting.flow[0]), np.abs(excess - excess.mean()), atol=1e-9)
+
+
+def test_a_flow_that_is_too_large_can_be_paid_for_and_the_price_is_no_promise():
+    """The certificate of the full problem, with the flow cut down, is no worse than the price."""
+    kernel = random_kernel(np.random.default_rng(8), 7)
+    problem = graph_problem(kernel, 0.0)
+    for share in (0.5, 0.9, 0.99):
+        at = problem.at(share * consensus_bound(problem))
+        whole = contract(at, np.zeros(7, np.int64))
+        small = solved(whole.problem, tol=1e-9)
+        parting, price = parted(at, whole, small.dual, spare=np.inf)
+        assert parting is None
+        C = np.full((7, 7), 1.0 / 7.0)
+        truth = at.objective(C) - solved(at, tol=1e-9).certificate.objective
+        assert truth <= price + 1e-8
 
 
 def test_the_consensus_is_a_solution_above_the_bound():

@@ -30,7 +30,7 @@ from convexhc.solvers.start import fusion_of
 _FIRST, _DESCENTS, _STRIDE, _LEAP, _BEYOND = 1e-3, 4, 1.5, 3.0, 10.0
 # Downwards on a large graph, groups have at most so many nodes: flows inside them are then cheap,
 # and the solver fuses them by itself.
-_LARGE, _PIECE = 1500, 32
+_LARGE, _PIECE = 100_000, 32
 
 
 @dataclass
@@ -77,7 +77,7 @@ class March:
             # A little above, so that the last edge is not met with equality.
             bound = 1.001 * consensus_bound(contraction.problem)
             flow = consensus_flow(contraction.problem)
-            parting = parted(self.problem.at(bound), contraction, flow)
+            parting, _ = parted(self.problem.at(bound), contraction, flow)
             if parting is None:
                 return bound
             self.first_groups = parting.groups

@@ -35,6 +35,11 @@ class ADMMState:
         """Present penalty on the copies."""
         return self.sylvester.rho
 
+    @property
+    def share(self) -> float:
+        """Penalty on the copies of the edges over that on the copies of the centroids."""
+        return self.sylvester.share
+
 
 @dataclass(frozen=True)
 class ADMM:
@@ -65,7 +70,8 @@ class ADMM:
         C, Y, scratch = starting_point(problem, start)
         Z = edge_kernels.differences(C, edges)
         rho = 0.1 * max(problem.fidelity.lipschitz, 1e-12)
-        scratch.total[:] = rho * edge_kernels.adjoint(Z, edges, C.shape[0]) - scratch.total
+        sums = edge_kernels.adjoint(Z, edges, C.shape[0])
+        scratch.total[:] = rho * edge_share(problem) * sums - scratch.total
         sylvester = _Sylvester(problem, rho, self.linear)
         return ADMMState(C, Y, Z, C.copy(), np.zeros_like(C), scratch, sylvester)
 
@@ -83,8 +89,9 @@ class ADMM:
             R += state.rho * state.V - state.S
         state.C = state.sylvester.solve(R)
         apart, moved = edge_kernels.exchange(
-            state.C, state.Y, state.Z, state.rho, self.relax, edges, state.scratch
+            state.C, state.Y, state.Z, state.rho * state.share, self.relax, edges, state.scratch
         )
+        apart, moved = state.share * apart, state.share * moved
         if signs:
             X = self.relax * state.C + (1.0 - self.relax) * state.V + state.S / state.rho
             V = np.maximum(X, 0.0)
@@ -102,6 +109,8 @@ class ADMM:
         return Candidate(C, state.Y, fused_labels(problem, state.scratch.fused))
 
 
+# |D|^2 from which on edges count like centroids, that of a graph of ordinary degrees.
+_EDGE_NORM = 30.0
 # Iterations at which rho may change: ever rarer, so that the method converges.
 _REBALANCE = frozenset([5, 10, 15, 20, 30, 40, 60, 80, 110, 150, 200, 300, 500, 1000, 2000])
 
@@ -113,19 +122,29 @@ def _rebalance(
 
     Each counts relative to the size of its own variables, which differ by orders of magnitude.
     """
-    primal = apart * _size(state.Y, state.S)
-    dual = state.rho * moved * _size(state.Z, state.V)
+    root = state.share**0.5
+    primal = apart * _size(state.Y / root, state.S)
+    dual = state.rho * moved * _size(root * state.Z, state.V)
     if primal <= 0.0 or dual <= 0.0:
         return
     rho = state.rho * min(max((primal / dual) ** 0.5, 0.2), 5.0)
     edges, n = fusion_of(problem).edges, state.C.shape[0]
     # D'(rho Z - Y) changes with rho by (rho' - rho) D'Z.
-    state.scratch.total[:] += (rho - state.rho) * edge_kernels.adjoint(state.Z, edges, n)
+    step = (rho - state.rho) * state.share
+    state.scratch.total[:] += step * edge_kernels.adjoint(state.Z, edges, n)
     state.sylvester = _Sylvester(problem, rho, linear)
 
 
 def _size(edges: Array, nodes: Array) -> float:
     return float(np.sqrt(np.vdot(edges, edges) + np.vdot(nodes, nodes)))
+
+
+def edge_share(problem: Problem) -> float:
+    """How much more the copies of edges are held to than those of centroids.
+
+    In the metric of heavy rows the differences are small: without it edges would hardly count.
+    """
+    return max(1.0, _EDGE_NORM / max(fusion_of(problem).differences.norm_squared, 1e-12))
 
 
 class _Sylvester:
@@ -144,7 +163,9 @@ class _Sylvester:
         else:
             self.Q, kappa = problem.fidelity.spectrum
         self.basis, self.inverse, gamma = fusion_of(problem).differences.spectrum
-        self.weights = 1.0 / (kappa + rho * (gamma + constraint.nonnegative)[:, None])
+        self.share = edge_share(problem)
+        stiffness = self.share * gamma + constraint.nonnegative
+        self.weights = 1.0 / (kappa + rho * stiffness[:, None])
         self.column_sums = constraint.column_sums
         self.sums = np.ones(kappa.size) if self.Q is None else self.Q.sum(axis=0)
         self.correction = None

@@ -24,8 +24,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.sparse.linalg import splu
 
+from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.components import components
+from convexhc.kernels.edges import Edges
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction
 from convexhc.solvers.start import fusion_of
@@ -34,12 +36,13 @@ from convexhc.terms.metric import averaging
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# Conductances are changed so often at the most, by these powers of the load; a load that does not
-# fall by this share in two rounds will not fall below one.
-_POWERS = (1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
-_STALLED = 0.98
+# Conductances are changed so often at the most, by this power of the load, idle edges counting as
+# loaded so much; a load that has not fallen by this share in two rounds will not fall below one.
+_ROUNDS, _POWER, _IDLE, _STALLED = 12, 0.5, 0.2, 0.98
 # Columns of a flow that are held in memory together, and how far round-off may leave a ball.
 _COLUMNS, _ROUND_OFF = 256, 1e-9
+# Edges too full, at the most, whose flow is cut down instead of parting their cluster.
+_PAYABLE = 500
 
 
 class Parting(NamedTuple):
@@ -50,7 +53,9 @@ class Parting(NamedTuple):
     flow: Array
 
 
-def parted(problem: Problem, contraction: Contraction, dual: Array) -> Parting | None:
+def parted(
+    problem: Problem, contraction: Contraction, dual: Array, *, spare: float = 0.0
+) -> tuple[Parting | None, float]:
     """Where clusters of a contraction come apart; None if a flow holds all of them together.
 
     Parameters
@@ -61,25 +66,34 @@ def parted(problem: Problem, contraction: Contraction, dual: Array) -> Parting |
         Its contraction.
     dual : (E_c, m) ndarray
         Dual of the contracted solution.
+    spare : float
+        By how much the gap may grow: flows a little too large are cut down to their balls, and what
+        the rows then lack is paid for.
 
     Returns
     -------
-    Parting or None
-        None proves that the certificate of the contracted solution holds for the full problem. The
-        flow of a parting is where to start from: it is larger than the balls of its edges. A sparse
-        factorisation and m solves a round, O(N) memory a column, a few columns at a time.
+    parting : Parting or None
+        None proves that the certificate of the contracted solution holds for the full problem, with
+        ``price`` added to its gap. The flow of a parting is where to start from: it is larger than
+        the balls of its edges.
+    price : float
+        At most ``spare``; zero if every flow fits.
+
+    Notes
+    -----
+    A sparse factorisation and m solves a round, O(N) memory a column, a few columns at a time.
     """
     labels = contraction.labels
     graph = fusion_of(problem).differences.graph
     inside = np.flatnonzero(labels[graph.tail] == labels[graph.head])
     if inside.size == 0:
-        return None
+        return None, 0.0
     demand = _Demand.of(problem, contraction, dual)
     waiting = np.ones(int(labels.max()) + 1, np.bool_)
-    cut = np.zeros(graph.n_edges, np.bool_)
+    cut, over = np.zeros(graph.n_edges, np.bool_), np.zeros(graph.n_edges, np.bool_)
     conductance = np.square(graph.weight)
     worst: list[Array] = []
-    for power in _POWERS:
+    for _ in range(_ROUNDS):
         at = inside[waiting[labels[graph.tail[inside]]]]
         nodes = np.flatnonzero(waiting[labels])
         load = _System(problem, demand, at, conductance[at], nodes).load()
@@ -92,12 +106,16 @@ def parted(problem: Problem, contraction: Contraction, dual: Array) -> Parting |
         if len(worst) > 2:
             hopeless = waiting & (heaviest > _STALLED * worst[-3])
             cut[at[_cuts(labels, graph.tail[at], graph.head[at], load, hopeless)]] = True
+            over[at] = hopeless[labels[graph.tail[at]]] & (load > 1.0)
             waiting &= ~hopeless
-        conductance[at] /= np.maximum(load, 0.05) ** power
+            if not waiting.any():
+                break
+        conductance[at] /= np.maximum(load, _IDLE) ** _POWER
     else:
         cut[at[_cuts(labels, graph.tail[at], graph.head[at], load, waiting)]] = True
+        over[at] = waiting[labels[graph.tail[at]]] & (load > 1.0)
     if not cut.any():
-        return None
+        return None, 0.0
     whole = np.zeros(graph.n_edges, np.bool_)
     whole[inside] = True
     finer = components(graph.n, graph.tail, graph.head, whole & ~cut)
@@ -106,7 +124,27 @@ def parted(problem: Problem, contraction: Contraction, dual: Array) -> Parting |
     at = inside[torn[labels[graph.tail[inside]]]]
     apart = finer[graph.tail[at]] != finer[graph.head[at]]
     system = _System(problem, demand, at, conductance[at], np.flatnonzero(torn[labels]))
-    return Parting(finer, at[apart], system.flow(apart))
+    if 0 < np.count_nonzero(over) <= _PAYABLE:
+        price = _price(problem, at[over[at]], system.flow(over[at]))
+        if price <= spare:
+            return None, price
+    return Parting(finer, at[apart], system.flow(apart)), 0.0
+
+
+def _price(problem: Problem, at: NDArray[np.int64], flow: Array) -> float:
+    """By how much the gap grows when the flow along some edges is cut down to their balls.
+
+    A row whose gradient is off by r lowers its potential by at most -min r and its cost by <r, C>.
+    """
+    edges = fusion_of(problem).edges
+    fitted = flow.copy()
+    some = Edges(edges.tail[at], edges.head[at], edges.soft[at], edges.block[at])
+    edge_kernels.project_dual(fitted, some)
+    rows, ends = np.unique(np.concatenate([some.tail, some.head]), return_inverse=True)
+    lacking = np.zeros((rows.size, flow.shape[1]))
+    np.add.at(lacking, ends[: at.size], flow - fitted)
+    np.add.at(lacking, ends[at.size :], fitted - flow)
+    return float((lacking.max(axis=1) - lacking.min(axis=1)).sum())
 
 
 @dataclass(frozen=True, eq=False)

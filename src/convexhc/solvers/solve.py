@@ -27,10 +27,8 @@ MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
 ConstraintName = Literal["doubly_stochastic", "simplex"]
 
 # Where ADMM overtakes the primal-dual method: at most so many nodes, at least this share of the
-# lam at which everything is fused. On more nodes, up to so many rows, it is linearised, and ahead
-# while the dual balls are small.
-_ADMM_NODES, _ADMM_SHARE = 500, 0.01
-_LINEAR_ROWS, _LINEAR_SHARE = 3000, 0.1
+# lam at which everything is fused. On more nodes, up to so many rows, it is linearised.
+_ADMM_NODES, _ADMM_SHARE, _LINEAR_ROWS = 500, 0.01, 3000
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "doubly_stochastic": DoublyStochastic,
@@ -151,8 +149,9 @@ def choose_method(
     """The solver of that name; "auto" picks by size and strength, on the figures of `make bench`.
 
     ADMM needs few iterations once centroids fuse, but each has four N^3 products; while nothing is
-    fused, the primal-dual method is ahead. On large graphs it is the other way round, with ADMM
-    linearised. ``bound`` is the lam above which everything is fused, where it is known already.
+    fused, the primal-dual method is ahead. On large graphs ADMM is linearised and ahead for any
+    lam, as long as the eigenvectors of the Laplacian can be had. ``bound`` is the lam above which
+    everything is fused, where it is known already.
     """
     methods: dict[str, Method[Any]] = {
         "dual_fista": DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA(),
@@ -164,11 +163,10 @@ def choose_method(
         return chosen
     if problem.shape[0] > _LINEAR_ROWS:
         return methods["primal_dual"]
+    if max(problem.shape) > _ADMM_NODES:
+        return ADMM(linear=True)
     if bound is None:
         bound = consensus_bound(problem)
-    if max(problem.shape) > _ADMM_NODES:
-        small = problem.lam < _LINEAR_SHARE * bound
-        return ADMM(linear=True) if small else methods["primal_dual"]
     return methods["primal_dual" if problem.lam < _ADMM_SHARE * bound else "admm"]
 
 
