@@ -19,13 +19,13 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 import argparse
 import csv
 import json
-import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+from memory import peak_megabytes
 
 import convexhc
 from convexhc.datasets import fractal_graph
@@ -117,7 +117,7 @@ def measure(n: int, coarse: bool) -> dict[str, object]:
         "seconds": seconds,
         "products": seconds / product,
         "largest_gap": float(path.relative_gap.max()),
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
+        "megabytes": peak_megabytes(),
     }
 
 

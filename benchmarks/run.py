@@ -118,16 +118,15 @@ def say(row: dict[str, object]) -> None:
 def peak_memory() -> float:
     """Peak resident megabytes of a fresh process that solves the 196-node graph once."""
     code = (
-        "import sys, resource; sys.path.insert(0, sys.argv[1])\n"
-        "from datasets import fractal; import convexhc\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from datasets import fractal; from memory import peak_megabytes; import convexhc\n"
         "convexhc.solve(fractal(4), 0.5)\n"
-        "print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "print(peak_megabytes())"
     )
     out = subprocess.run(
         [sys.executable, "-c", code, str(HERE)], capture_output=True, text=True, check=True
     )
-    return max(float(word) for word in out.stdout.split()) / 1024.0
+    return float(out.stdout)
 
 
 def draw(rows: list[dict[str, object]], file: Path) -> None:

@@ -20,6 +20,7 @@ from convexhc.commands.progress import ProgressLine
 from convexhc.commands.read import cut, info, report
 from convexhc.commands.speech import Ending
 from convexhc.experiments import EXPERIMENTS
+from convexhc.experiments.results import UncertifiedError
 from convexhc.similarity.strongest import N_NEIGHBORS
 from convexhc.version import __version__
 
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 # Anything else is a mistake of the program, and leaves with its traceback.
-EXPECTED = (ValueError, TypeError, MemoryError, OSError, ImportError)
+EXPECTED = (ValueError, TypeError, MemoryError, OSError, ImportError, UncertifiedError)
 
 
 def _ending(error: BaseException) -> tuple[str, int]:
@@ -57,7 +58,7 @@ def _ending(error: BaseException) -> tuple[str, int]:
         return str(error), error.code
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", 130
-    failed = isinstance(error, MemoryError | np.linalg.LinAlgError)
+    failed = isinstance(error, MemoryError | np.linalg.LinAlgError | UncertifiedError)
     return str(error), 1 if failed else 2
 
 

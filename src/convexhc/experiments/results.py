@@ -26,6 +26,11 @@ from convexhc.path import Path as SolutionPath
 from convexhc.solvers.loop import Solution, Status
 from convexhc.version import __version__
 
+
+class UncertifiedError(RuntimeError):
+    """A solve that an experiment rests on missed its tolerance."""
+
+
 Row = dict[str, Any]
 Progress = Callable[[float, str], None]
 
@@ -115,7 +120,7 @@ def require_certified(found: Solution | SolutionPath, what: str, *, tol: float =
         points = [(found.lam, found.status.name, found.relative_gap)]
     for lam, status, gap in points:
         if status != Status.SOLVED.name or gap > tol:
-            raise RuntimeError(
+            raise UncertifiedError(
                 f"{what}: lam = {lam:g} ended with status {status} and a relative gap of {gap:.1e},"
                 f" above {tol:g}; raise max_iter."
             )

@@ -30,7 +30,7 @@ from convexhc.solvers.start import fusion_of
 _FIRST, _DESCENTS, _STRIDE, _LEAP, _BEYOND = 1e-3, 4, 1.5, 3.0, 10.0
 # Downwards on a large graph, groups have at most so many nodes: flows inside them are then cheap,
 # and the solver fuses them by itself.
-_LARGE, _PIECE = 100_000, 32
+_LARGE, _PIECE = 3000, 32
 
 
 @dataclass

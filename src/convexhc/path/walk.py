@@ -10,6 +10,7 @@ from convexhc.path.march import March
 from convexhc.path.point import Point
 from convexhc.path.result import Path
 from convexhc.path.storage import Checkpoint
+from convexhc.similarity import Similarity
 from convexhc.solvers.memory import check_memory
 from convexhc.solvers.options import checked_number
 from convexhc.solvers.provenance import Provenance, fingerprint
@@ -103,6 +104,7 @@ def solve_path(
         "constraint": constraint,
         "lambdas": _checked_grid(lambdas),
         "max_clusters": _checked_count(max_clusters),
+        "similarity": K.record if isinstance(K, Similarity) else None,
     }
     weighed = fusion_of(problem).differences.graph
     provenance = Provenance.of(options, fingerprint(graph, weighed))
