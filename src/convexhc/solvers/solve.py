@@ -27,8 +27,9 @@ MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
 ConstraintName = Literal["doubly_stochastic", "simplex"]
 
 # Where ADMM overtakes the primal-dual method: at most so many nodes, at least this share of the
-# lam at which everything is fused. On more nodes, up to so many rows, it is linearised.
-_ADMM_NODES, _ADMM_SHARE, _LINEAR_ROWS = 500, 0.01, 3000
+# lam at which everything is fused; on few nodes always, for finding that lam takes longer than it
+# saves. On more nodes, up to so many rows, it is linearised.
+_FEW_NODES, _ADMM_NODES, _ADMM_SHARE, _LINEAR_ROWS = 100, 500, 0.01, 3000
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "doubly_stochastic": DoublyStochastic,
@@ -165,6 +166,8 @@ def choose_method(
         return methods["primal_dual"]
     if max(problem.shape) > _ADMM_NODES:
         return ADMM(linear=True)
+    if problem.shape[1] <= _FEW_NODES:
+        return methods["admm"]
     if bound is None:
         bound = consensus_bound(problem)
     return methods["primal_dual" if problem.lam < _ADMM_SHARE * bound else "admm"]
