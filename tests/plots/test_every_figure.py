@@ -67,7 +67,9 @@ def test_given_axes_are_used_and_settings_left_alone(draw):
 @every_figure
 def test_dark_styles_are_drawn(draw):
     with plt.style.context("dark_background"):
-        axes_of(draw(path_of_blocks()))[0].figure.canvas.draw()
+        figure = axes_of(draw(path_of_blocks()))[0].figure
+        figure.canvas.draw()
+        assert figure.get_facecolor()[:3] == (0.0, 0.0, 0.0)
 
 
 @every_figure
@@ -131,4 +133,6 @@ def test_two_thousand_nodes_are_drawn():
     rows = [np.arange(n), np.arange(n) // 25, np.arange(n) // 200, np.zeros(n)]
     path = made_path([0.1, 1.0, 5.0, 30.0], rows, centroids=False)
     for draw in (plots.dendrogram, plots.icicle, plots.scan, plots.sankey):
-        axes_of(draw(path))[0].figure.canvas.draw()
+        figure = axes_of(draw(path))[0].figure
+        figure.canvas.draw()
+        assert np.asarray(figure.canvas.buffer_rgba()).std() > 1.0

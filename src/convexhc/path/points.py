@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from convexhc.border import checked_names
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.metrics import effective_rank_of
+from convexhc.path.options import Keep, checked_grid, keeper
 from convexhc.path.point import Point
 from convexhc.path.result import Path, Provenance
 from convexhc.path.storage import Checkpoint, Progress
@@ -29,7 +30,6 @@ from convexhc.solvers.points import solve_contracted
 from convexhc.solvers.start import fusion_of
 
 Array = NDArray[np.float64]
-KeepPoints = Literal["all", "labels"] | Callable[[float], bool]
 
 # Centroids of every lam are kept by default up to this many numbers each.
 _KEEP_NUMBERS = 100_000
@@ -44,7 +44,7 @@ def solve_points_path(
     tol: float = 1e-4,
     max_iter: int = 200,
     names: Iterable[Hashable] | None = None,
-    keep: KeepPoints | None = None,
+    keep: Keep | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: Callable[[Point], object] | None = None,
 ) -> Path:
@@ -119,7 +119,7 @@ def solve_points_path(
     if isinstance(lambdas, int | np.integer):
         grid, found = _found(problem, lambdas), True
     else:
-        grid, found = _given(lambdas), False
+        grid, found = checked_grid(lambdas), False
     options = {
         "model": "points",
         "l1_ratio": float(l1_ratio),
@@ -130,7 +130,9 @@ def solve_points_path(
     }
     provenance = Provenance.of(options, _digest(problem))
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
-    points, complete = _march(problem, options, _keeper(keep, table.size), saved, on_check)
+    points, complete = _march(
+        problem, options, keeper(keep, small=table.size <= _KEEP_NUMBERS), saved, on_check
+    )
     return Path(
         points=tuple(points),
         names=chosen,
@@ -224,25 +226,6 @@ def _found(problem: Problem, count: int | np.integer) -> list[float]:
     first = min(float(np.quantile(apart[apart > 0.0], 0.1)) / norm, 0.5 * bound)
     # A little above the bound, which may be met with equality.
     return [float(lam) for lam in np.geomspace(first, 1.01 * bound, int(count))]
-
-
-def _given(lambdas: Any) -> list[float]:
-    """Increasing, distinct, finite and not negative; in plain floats, as they are saved."""
-    if isinstance(lambdas, float | str):
-        raise TypeError(f"lambdas must be a whole number or a sequence, received {lambdas!r}.")
-    grid = sorted({checked_number("every entry of lambdas", lam) for lam in lambdas})
-    if not grid:
-        raise ValueError("lambdas is empty: give at least one, or leave it out.")
-    return grid
-
-
-def _keeper(keep: KeepPoints | None, numbers: int) -> Callable[[float], bool]:
-    if callable(keep):
-        return keep
-    if keep not in (None, "all", "labels"):
-        raise ValueError(f"keep must be 'all', 'labels' or a function of lam, received {keep!r}.")
-    every = keep == "all" or (keep is None and numbers <= _KEEP_NUMBERS)
-    return lambda lam: every
 
 
 def _digest(problem: Problem) -> str:

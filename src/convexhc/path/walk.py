@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 from convexhc.path.march import March
+from convexhc.path.options import Keep, checked_grid, keeper
 from convexhc.path.point import Point
 from convexhc.path.result import Path
 from convexhc.path.storage import Checkpoint
@@ -16,8 +17,6 @@ from convexhc.solvers.options import checked_number
 from convexhc.solvers.provenance import Provenance, fingerprint
 from convexhc.solvers.solve import choose_method, prepare
 from convexhc.solvers.start import fusion_of
-
-Keep = Literal["all", "labels"] | Callable[[float], bool]
 
 # Centroids of every lam are kept by default while all of them together stay small.
 _KEEP_NODES = 1000
@@ -102,14 +101,16 @@ def solve_path(
         "max_iter": int(checked_number("max_iter", max_iter)),
         "resolution": _checked_resolution(resolution),
         "constraint": constraint,
-        "lambdas": _checked_grid(lambdas),
+        "lambdas": None if lambdas is None else checked_grid(lambdas),
         "max_clusters": _checked_count(max_clusters),
         "similarity": K.record if isinstance(K, Similarity) else None,
     }
     weighed = fusion_of(problem).differences.graph
     provenance = Provenance.of(options, fingerprint(graph, weighed))
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
-    march = March(graph, problem, options, _keeper(keep, graph.n), saved, on_check)
+    march = March(
+        graph, problem, options, keeper(keep, small=graph.n <= _KEEP_NODES), saved, on_check
+    )
     points, complete = march.go()
     return Path(
         points=tuple(sorted(points, key=lambda point: point.lam)),
@@ -132,24 +133,3 @@ def _checked_resolution(resolution: float) -> float:
     if checked_number("resolution", resolution) == 0.0:
         raise ValueError("resolution must be above 0, received 0: 0.01 tells 1 % steps apart.")
     return float(resolution)
-
-
-def _checked_grid(lambdas: Iterable[float] | None) -> list[float] | None:
-    """Increasing, distinct, finite and not negative; in plain floats, as they are saved."""
-    if lambdas is None:
-        return None
-    if isinstance(lambdas, int | float | str):
-        raise TypeError(f"lambdas must be a sequence of numbers, received {lambdas!r}.")
-    grid = sorted({checked_number("every entry of lambdas", lam) for lam in lambdas})
-    if not grid:
-        raise ValueError("lambdas is empty: give at least one, or leave it out.")
-    return grid
-
-
-def _keeper(keep: Keep | None, n: int) -> Callable[[float], bool]:
-    if callable(keep):
-        return keep
-    if keep not in (None, "all", "labels"):
-        raise ValueError(f"keep must be 'all', 'labels' or a function of lam, received {keep!r}.")
-    every = keep == "all" or (keep is None and n <= _KEEP_NODES)
-    return lambda lam: every
