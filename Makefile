@@ -30,7 +30,7 @@ bench: $(VENV)/dev.stamp ## time solvers, paths, points, cohorts and the smooth 
 	$(BIN)/python benchmarks/cohort.py
 	$(BIN)/python benchmarks/smooth.py --nodes 10000 100000
 
-large: $(VENV)/dev.stamp ## the same at full size: an hour or more
+large: $(VENV)/dev.stamp ## the same at larger sizes
 	$(BIN)/python benchmarks/paths.py --no-fractal --whole 1000 2000 --coarse 5000 10000
 	$(BIN)/python benchmarks/points.py --sizes 20000
 	$(BIN)/python benchmarks/smooth.py --nodes 1000000
