@@ -107,6 +107,22 @@ def test_the_consensus_is_a_solution_above_the_bound():
     assert start.n_clusters == 2
 
 
+@given(seed=seeds, tol=st.sampled_from([0.3, 0.03, 3e-3]), share=st.sampled_from([0.1, 0.3, 0.7]))
+@settings(max_examples=60)
+def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol, share):
+    """With a loose tolerance flows are paid for, of several groups at a time."""
+    rng = np.random.default_rng(seed)
+    kernel = random_kernel(rng, 14, density=0.25)
+    problem = graph_problem(kernel, 0.0)
+    at = problem.at(share * consensus_bound(problem))
+    groups = rng.integers(0, 4, 14)
+    found = solve_fused(at, groups, choose_method, tol=tol, max_iter=20_000)
+    best = solved(at, tol=1e-9).certificate.objective
+    proof = found.small.certificate
+    assert proof.relative_gap <= tol
+    assert at.objective(found.small.centroids[found.groups]) - best <= proof.gap + 1e-8 * abs(best)
+
+
 @given(seed=seeds, most=st.integers(1, 9))
 def test_bounded_groups_are_small_and_connected(seed, most):
     kernel = random_kernel(np.random.default_rng(seed), 20, density=0.1)

@@ -90,7 +90,7 @@ def parted(
         return None, 0.0
     demand = _Demand.of(problem, contraction, dual)
     waiting = np.ones(int(labels.max()) + 1, np.bool_)
-    cut, over = np.zeros(graph.n_edges, np.bool_), np.zeros(graph.n_edges, np.bool_)
+    cut = np.zeros(graph.n_edges, np.bool_)
     conductance = np.square(graph.weight)
     worst: list[Array] = []
     for _ in range(_ROUNDS):
@@ -106,14 +106,12 @@ def parted(
         if len(worst) > 2:
             hopeless = waiting & (heaviest > _STALLED * worst[-3])
             cut[at[_cuts(labels, graph.tail[at], graph.head[at], load, hopeless)]] = True
-            over[at] = hopeless[labels[graph.tail[at]]] & (load > 1.0)
             waiting &= ~hopeless
             if not waiting.any():
                 break
         conductance[at] /= np.maximum(load, _IDLE) ** _POWER
     else:
         cut[at[_cuts(labels, graph.tail[at], graph.head[at], load, waiting)]] = True
-        over[at] = waiting[labels[graph.tail[at]]] & (load > 1.0)
     if not cut.any():
         return None, 0.0
     whole = np.zeros(graph.n_edges, np.bool_)
@@ -124,8 +122,11 @@ def parted(
     at = inside[torn[labels[graph.tail[inside]]]]
     apart = finer[graph.tail[at]] != finer[graph.head[at]]
     system = _System(problem, demand, at, conductance[at], np.flatnonzero(torn[labels]))
-    if 0 < np.count_nonzero(over) <= _PAYABLE:
-        price = _price(problem, at[over[at]], system.flow(over[at]))
+    # Conductances may have changed since a cluster was given up: measured anew, under those of the
+    # very flow that is paid for.
+    over = system.load() > 1.0
+    if np.count_nonzero(over) <= _PAYABLE:
+        price = _price(problem, at[over], system.flow(over))
         if price <= spare:
             return None, price
     return Parting(finer, at[apart], system.flow(apart)), 0.0
