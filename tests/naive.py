@@ -49,19 +49,21 @@ def project_dual(Y, soft_by, block_by):
     return np.array([y - prox(y, s, b) for y, s, b in rows]).reshape(Y.shape)
 
 
-def ascend(D, C, Y, step, soft_by, block_by):
+def ascend(D, C, Y, step, edges):
     """One step of projected dual ascent: new dual, its adjoint image, squared move."""
-    new = project_dual(Y + step * (D @ C), soft_by, block_by)
-    return new, D.T @ new, np.sum((new - Y) ** 2)
+    R = np.diag(edges.stiffness)
+    new = project_dual(Y + step * R @ D @ C, edges.soft, edges.block)
+    return new, D.T @ new, np.sum((new - Y) ** 2 / edges.stiffness[:, None])
 
 
-def exchange(D, C, Y, Z, rho, relax, soft_by, block_by):
+def exchange(D, C, Y, Z, rho, relax, edges):
     """The edge updates of ADMM: dual, copy, right side, squared residual and squared move."""
-    X = Y + rho * (relax * (D @ C) + (1.0 - relax) * Z)
-    dual = project_dual(X, soft_by, block_by)
-    copy = (X - dual) / rho
-    right = D.T @ (rho * copy - dual)
-    return dual, copy, right, np.sum((D @ C - copy) ** 2), np.sum((copy - Z) ** 2)
+    R = np.diag(edges.stiffness)
+    X = Y + rho * R @ (relax * (D @ C) + (1.0 - relax) * Z)
+    dual = project_dual(X, edges.soft, edges.block)
+    copy = np.linalg.solve(R, X - dual) / rho
+    right = D.T @ (rho * R @ copy - dual)
+    return dual, copy, right, np.sum(R @ (D @ C - copy) ** 2), np.sum(R @ (copy - Z) ** 2)
 
 
 def paper_objective(pi, K, W, lam, l1_ratio):

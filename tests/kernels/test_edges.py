@@ -32,7 +32,8 @@ def cases(draw):
     scale = draw(st.sampled_from([0.0, 0.3, 10.0]))
     share = draw(st.sampled_from([0.0, 0.05, 1.0]))
     radius = scale * rng.random(tail.size)
-    edges = Edges(tail, head, share * radius, (1 - share) * radius)
+    stiffness = 10.0 ** rng.uniform(-2.0, 1.0, tail.size)
+    edges = Edges(tail, head, share * radius, (1 - share) * radius, stiffness)
     C = rng.normal(size=(n, m))
     if n > 2 and draw(st.booleans()):
         C[1] = C[0]
@@ -94,7 +95,7 @@ def test_extrapolate_pushes_and_remembers(case, push):
 @given(cases(), st.floats(0.01, 3.0), st.integers(1, 3))
 def test_ascend_agrees_with_its_twin(case, step, runs):
     edges, D, C, Y, _ = case
-    expected, adjoint, squared = naive.ascend(D, C, Y, step, edges.soft, edges.block)
+    expected, adjoint, squared = naive.ascend(D, C, Y, step, edges)
     scratch = fresh(edges, *C.shape, runs)
     moved = kernels.ascend(C, Y, step, edges, scratch)
     np.testing.assert_allclose(Y, expected, atol=1e-13)
@@ -106,7 +107,7 @@ def test_ascend_agrees_with_its_twin(case, step, runs):
 def test_exchange_agrees_with_its_twin(case, rho, relax, runs):
     edges, D, C, Y, rng = case
     Z = rng.normal(size=Y.shape)
-    twin = naive.exchange(D, C, Y, Z, rho, relax, edges.soft, edges.block)
+    twin = naive.exchange(D, C, Y, Z, rho, relax, edges)
     scratch = fresh(edges, *C.shape, runs)
     apart, moved = kernels.exchange(C, Y, Z, rho, relax, edges, scratch)
     for found, expected in zip((Y, Z, scratch.total), twin[:3], strict=True):
@@ -129,7 +130,7 @@ def test_fused_flags_mark_the_edges_whose_prox_is_zero(case, rho):
 def test_scratch_fits_the_pass_it_is_for(rows):
     n, m = rows, 40
     tail, head = (ends(side) for side in np.triu_indices(n, 1))
-    edges = Edges(tail, head, np.zeros(tail.size), np.ones(tail.size))
+    edges = Edges(tail, head, np.zeros(tail.size), np.ones(tail.size), np.ones(tail.size))
     scratch = kernels.scratch(edges, n, m)
     C = np.random.default_rng(0).normal(size=(n, m))
     Y = np.zeros((tail.size, m))

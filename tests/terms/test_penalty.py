@@ -104,8 +104,9 @@ def test_spectrum_diagonalises_the_differences(seed, n, masses):
     basis, inverse, gamma = differences.spectrum
     np.testing.assert_allclose(basis.T @ (mass[:, None] * basis), np.eye(n), atol=1e-11)
     np.testing.assert_allclose(inverse @ basis, np.eye(n), atol=1e-11)
-    # D'D with the adjoint taken in the metric is diag(1 / mass) D^T D.
-    np.testing.assert_allclose((basis * gamma) @ inverse, (D.T @ D) / mass[:, None], atol=1e-10)
+    # D'D, adjoint in the metric and in the norm of edges, is diag(1 / mass) D^T diag(w / mean) D.
+    R = np.diag(g.weight / g.weight.mean()) if g.n_edges else np.zeros((0, 0))
+    np.testing.assert_allclose((basis * gamma) @ inverse, (D.T @ R @ D) / mass[:, None], atol=1e-10)
     np.testing.assert_allclose(basis[:, 0], 1 / np.sqrt(mass.sum()), rtol=1e-12)
     assert gamma[0] == 0.0
     components = naive.components(n, g.tail, g.head).max() + 1
@@ -118,6 +119,7 @@ def test_norm_is_never_below_the_largest_stretch(seed, n, masses):
     differences = fusion.differences
     g = differences.graph
     stretch = naive.incidence(n, g.tail, g.head) / differences._root
+    stretch *= np.sqrt(g.weight / g.weight.mean())[:, None] if g.n_edges else 1.0
     true = np.linalg.norm(stretch, 2) ** 2 if g.n_edges else 0.0
     assert true * (1 - 1e-13) <= differences.norm_squared <= true * 1.001
 

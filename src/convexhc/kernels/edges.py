@@ -1,7 +1,8 @@
 """Passes over the edges of a graph: differences, their adjoint, and the fused dual updates.
 
 (D C)_e = C[tail[e]] - C[head[e]] and D' is its adjoint. The penalty of edge e is
-block_e |.|_2 + soft_e |.|_1, its dual ball soft_e Ball_inf + block_e Ball_2.
+block_e |.|_2 + soft_e |.|_1, its dual ball soft_e Ball_inf + block_e Ball_2. Steps along an edge are
+multiplied by its stiffness, so lengths of edge vectors are taken in the norm that it defines.
 
 In the threaded passes the edges are cut into one run per thread, and every run adds into a sheet
 of its own: no two threads write to one row, and a given number of threads always gives the same
@@ -26,12 +27,13 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 
 class Edges(NamedTuple):
-    """Edge ends and the two penalty thresholds of every edge, each of length E."""
+    """Edge ends, the two penalty thresholds and the stiffness of every edge, each of length E."""
 
     tail: Index
     head: Index
     soft: Array
     block: Array
+    stiffness: Array
 
 
 class Scratch(NamedTuple):
@@ -126,24 +128,26 @@ def _ascend_run(
     sheet[:] = 0.0
     for e in range(run[0], run[1]):
         i, j, y = edges.tail[e], edges.head[e], Y[e]
+        rate, squares = step * edges.stiffness[e], 0.0
         for k in range(m):
             old[k] = y[k]
-            y[k] += step * (C[i, k] - C[j, k])
+            y[k] += rate * (C[i, k] - C[j, k])
         scratch.fused[e] = split(y, edges.soft[e], edges.block[e], y)
         for k in range(m):
             change = y[k] - old[k]
-            moved += change * change
+            squares += change * change
             sheet[i, k] += y[k]
             sheet[j, k] -= y[k]
+        moved += squares / edges.stiffness[e]
     return moved
 
 
 def ascend(C: Array, Y: Array, step: float, edges: Edges, scratch: Scratch) -> float:
     """One projected dual ascent step in one pass over the edges.
 
-    Y <- P(Y + step D C), in place, P the projection on the dual balls. ``scratch.total`` gets D' Y
-    and ``scratch.fused`` tells where the prox came out exactly zero. Returns |change of Y|^2.
-    O(E m).
+    Y <- P(Y + step R D C), in place, P the projection on the dual balls, R the stiffness.
+    ``scratch.total`` gets D' Y and ``scratch.fused`` tells where the prox came out exactly zero.
+    Returns sum_e |change of Y_e|^2 / R_e. O(E m).
     """
     if scratch.sheets.shape[0] == 1:
         every = (0, edges.tail.size)
@@ -180,19 +184,24 @@ def _exchange_run(
     sheet[:] = 0.0
     for e in range(run[0], run[1]):
         i, j, y, z = edges.tail[e], edges.head[e], Y[e], Z[e]
+        stiff = rho * edges.stiffness[e]
+        give, changes, misses = 1.0 / stiff, 0.0, 0.0
         for k in range(m):
-            x[k] = y[k] + rho * (relax * (C[i, k] - C[j, k]) + (1.0 - relax) * z[k])
+            x[k] = y[k] + stiff * (relax * (C[i, k] - C[j, k]) + (1.0 - relax) * z[k])
         scratch.fused[e] = split(x, edges.soft[e], edges.block[e], y)
         for k in range(m):
-            new = (x[k] - y[k]) / rho
+            pull = x[k] - y[k]
+            new = give * pull
             change = new - z[k]
             miss = C[i, k] - C[j, k] - new
-            moved += change * change
-            apart += miss * miss
+            changes += change * change
+            misses += miss * miss
             z[k] = new
-            push = rho * new - y[k]
+            push = pull - y[k]
             sheet[i, k] += push
             sheet[j, k] -= push
+        moved += edges.stiffness[e] * changes
+        apart += edges.stiffness[e] * misses
     return apart, moved
 
 
@@ -201,9 +210,9 @@ def exchange(
 ) -> tuple[float, float]:
     """The two edge updates of ADMM in one pass.
 
-    With X = Y + rho (relax D C + (1 - relax) Z): Y <- P(X) and Z <- (X - Y) / rho, both in place.
-    ``scratch.total`` gets D'(rho Z - Y), the right side of the next centroid step. Returns
-    |D C - Z|^2 and |change of Z|^2. O(E m).
+    With X = Y + rho R (relax D C + (1 - relax) Z), R the stiffness: Y <- P(X) and
+    Z <- (X - Y) / (rho R), both in place. ``scratch.total`` gets D'(rho R Z - Y), the right side of
+    the next centroid step. Returns |D C - Z|^2 and |change of Z|^2, both weighted by R. O(E m).
     """
     if scratch.sheets.shape[0] == 1:
         every = (0, edges.tail.size)

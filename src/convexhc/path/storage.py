@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.path.point import Point
 from convexhc.solvers.fused import Fused
-from convexhc.solvers.solution import pack_solution, unpack_solution
+from convexhc.solvers.solution import ARRAYS, pack_solution, unpack_solution
 
 Arrays = Mapping[str, NDArray[Any]]
 
 _COLUMNS = ("lam", "objective", "relative_gap", "residual", "n_iter", "effective_rank", "seconds")
-_SOLUTION = ("centroids", "dual", "labels")
 
 
 @dataclass
@@ -51,7 +50,10 @@ class Checkpoint:
         solutions = [
             Fused(
                 arrays[f"groups_{i}"],
-                unpack_solution(said, {name: arrays[f"{name}_{i}"] for name in _SOLUTION}),
+                unpack_solution(
+                    said,
+                    {name: arrays[f"{name}_{i}"] for name in ARRAYS if f"{name}_{i}" in arrays},
+                ),
             )
             for i, said in enumerate(text["solutions"])
         ]

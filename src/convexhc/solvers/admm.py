@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels import signs as sign_kernels
 from convexhc.kernels.edges import Scratch
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
@@ -18,7 +19,10 @@ Array = NDArray[np.float64]
 
 @dataclass
 class ADMMState:
-    """Centroids C; copies Z = D C (edges) and V = C >= 0 with their duals Y and S."""
+    """Centroids C; copies Z = D C (edges) and V = C >= 0 with their duals Y and S.
+
+    ``right`` is the right side of the next centroid step, but for the data.
+    """
 
     C: Array
     Y: Array
@@ -26,27 +30,20 @@ class ADMMState:
     V: Array
     S: Array
     scratch: Scratch
+    right: Array
     sylvester: _Sylvester
     warm: tuple[Array, Array] | None = None
     n_iter: int = 0
-
-    @property
-    def rho(self) -> float:
-        """Present penalty on the copies."""
-        return self.sylvester.rho
-
-    @property
-    def share(self) -> float:
-        """Penalty on the copies of the edges over that on the copies of the centroids."""
-        return self.sylvester.share
 
 
 @dataclass(frozen=True)
 class ADMM:
     """Split edge differences and signs from the quadratic; its step is a Sylvester equation.
 
-    C H + rho (D'D + I) C = R with fixed row and column sums is diagonal in the eigenbases of H and
-    D'D: four N^3 products an iteration and nothing to refactor when rho changes.
+    C H + (rho D'D + tau I) C = R with fixed row and column sums is diagonal in the eigenbases of H
+    and D'D: four N^3 products an iteration and nothing to refactor when rho changes. The penalty
+    tau on the signs is a share of |H|, which serves unless the run is long; the best rho on the
+    edges depends on lam. Both are found by balancing residuals.
 
     With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2: no
     eigenvectors of H, two products by the basis of D'D and one by H an iteration, and hardly more
@@ -69,103 +66,122 @@ class ADMM:
         edges = fusion_of(problem).edges
         C, Y, scratch = starting_point(problem, start)
         Z = edge_kernels.differences(C, edges)
-        rho = 0.1 * max(problem.fidelity.lipschitz, 1e-12)
-        sums = edge_kernels.adjoint(Z, edges, C.shape[0])
-        scratch.total[:] = rho * edge_share(problem) * sums - scratch.total
-        sylvester = _Sylvester(problem, rho, self.linear)
-        return ADMMState(C, Y, Z, C.copy(), np.zeros_like(C), scratch, sylvester)
+        S = np.zeros_like(C)
+        if start is not None and start.signs is not None:
+            S[:] = start.signs
+        tau = _SIGNS * max(problem.fidelity.lipschitz, 1e-12)
+        sylvester = _Sylvester(problem, _first_rho(problem, Y, Z), tau, self.linear)
+        state = ADMMState(C, Y, Z, C.copy(), S, scratch, np.empty_like(C), sylvester)
+        _pull(problem, state)
+        return state
 
     def step(self, problem: Problem, state: ADMMState) -> None:
         """Centroids, then both copies and both duals; then perhaps another rho."""
-        edges = fusion_of(problem).edges
-        signs = problem.constraint.nonnegative
-        R = fusion_of(problem).metric.represent(state.scratch.total)
+        fidelity, sylvester = problem.fidelity, state.sylvester
+        R = state.right
         if self.linear:
-            _, gradient = problem.fidelity.evaluate(state.C)
-            R = R + (problem.fidelity.lipschitz * state.C - gradient)
+            _, gradient = fidelity.evaluate(state.C)
+            R += fidelity.lipschitz * state.C
+            R -= gradient
         else:
-            R = R + problem.fidelity.target
-        if signs:
-            R += state.rho * state.V - state.S
-        state.C = state.sylvester.solve(R)
-        apart, moved = edge_kernels.exchange(
-            state.C, state.Y, state.Z, state.rho * state.share, self.relax, edges, state.scratch
+            R += fidelity.target
+        state.C = sylvester.solve(R)
+        penalty = fusion_of(problem)
+        rho, tau = sylvester.rho, sylvester.tau
+        edges = edge_kernels.exchange(
+            state.C, state.Y, state.Z, rho, self.relax, penalty.edges, state.scratch
         )
-        apart, moved = state.share * apart, state.share * moved
-        if signs:
-            X = self.relax * state.C + (1.0 - self.relax) * state.V + state.S / state.rho
-            V = np.maximum(X, 0.0)
-            state.S = state.rho * (X - V)
-            apart += float(np.square(state.C - V).sum())
-            moved += float(np.square(V - state.V).sum())
-            state.V = V
+        state.right[:] = penalty.metric.represent(state.scratch.total)
+        signs = (0.0, 0.0)
+        if problem.constraint.nonnegative:
+            signs = sign_kernels.hold(state.C, state.V, state.S, tau, self.relax, state.right)
         state.n_iter += 1
         if state.n_iter in _REBALANCE:
-            _rebalance(problem, state, apart**0.5, moved**0.5, self.linear)
+            rho = _balanced(rho, edges, _sizes(problem, state.Y, state.Z))
+            if state.n_iter >= _LATE:
+                tau = _balanced(tau, signs, (_norm(state.S), _norm(state.V)))
+            state.sylvester = _Sylvester(problem, rho, tau, self.linear)
+            _pull(problem, state)
 
     def candidate(self, problem: Problem, state: ADMMState) -> Candidate:
         """The centroids have the right sums; the projection mends their signs."""
         C, state.warm = problem.constraint.project(state.C, state.warm)
-        return Candidate(C, state.Y, fused_labels(problem, state.scratch.fused))
+        return Candidate(C, state.Y, fused_labels(problem, state.scratch.fused), state.S)
 
 
-# |D|^2 from which on edges count like centroids, that of a graph of ordinary degrees.
-_EDGE_NORM = 30.0
-# Iterations at which rho may change: ever rarer, so that the method converges.
+# Penalty on the signs over the largest eigenvalue of H, and the most that the edges together may
+# weigh against it at first.
+_SIGNS, _MOST = 0.3, 10.0
+# First guess of the rho of a cold start, in units of the ratio of the dual balls to the differences.
+_COLD = 4.0
+# Iterations at which rho may change, ever rarer, so that the method converges; from which one on
+# tau may as well; and by how much at once.
 _REBALANCE = frozenset([5, 10, 15, 20, 30, 40, 60, 80, 110, 150, 200, 300, 500, 1000, 2000])
+_LATE, _CHANGE = 60, 5.0
 
 
-def _rebalance(
-    problem: Problem, state: ADMMState, apart: float, moved: float, linear: bool
-) -> None:
-    """Bring the primal residual |C - copies| and the dual one rho |change| together.
+def _first_rho(problem: Problem, Y: Array, Z: Array) -> float:
+    """The size of the duals over that of the differences: of the start, or as far as one knows."""
+    penalty = fusion_of(problem)
+    dual, copies = _sizes(problem, Y, Z)
+    if dual == 0.0:
+        radius = penalty.edges.soft + penalty.edges.block
+        dual = _COLD * float(np.sqrt(np.square(radius) @ (1.0 / penalty.edges.stiffness)))
+    most = _MOST * max(problem.fidelity.lipschitz, 1e-12) / (penalty.differences.norm_squared or 1.0)
+    return min(dual / copies, most) if dual > 0.0 and copies > 0.0 else most
+
+
+def _balanced(rho: float, squares: tuple[float, float], sizes: tuple[float, float]) -> float:
+    """Bring the primal residual |D C - Z| and the dual one rho |change of Z| together.
 
     Each counts relative to the size of its own variables, which differ by orders of magnitude.
+    ``squares`` are those of the residuals but for rho, ``sizes`` those of the dual and of Z.
     """
-    root = state.share**0.5
-    primal = apart * _size(state.Y / root, state.S)
-    dual = state.rho * moved * _size(root * state.Z, state.V)
+    primal, dual = squares[0] ** 0.5 * sizes[0], rho * squares[1] ** 0.5 * sizes[1]
     if primal <= 0.0 or dual <= 0.0:
-        return
-    rho = state.rho * min(max((primal / dual) ** 0.5, 0.2), 5.0)
-    edges, n = fusion_of(problem).edges, state.C.shape[0]
-    # D'(rho Z - Y) changes with rho by (rho' - rho) D'Z.
-    step = (rho - state.rho) * state.share
-    state.scratch.total[:] += step * edge_kernels.adjoint(state.Z, edges, n)
-    state.sylvester = _Sylvester(problem, rho, linear)
+        return rho
+    return rho * min(max((primal / dual) ** 0.5, 1.0 / _CHANGE), _CHANGE)
 
 
-def _size(edges: Array, nodes: Array) -> float:
-    return float(np.sqrt(np.vdot(edges, edges) + np.vdot(nodes, nodes)))
+def _norm(X: Array) -> float:
+    return float(np.sqrt(np.vdot(X, X)))
 
 
-def edge_share(problem: Problem) -> float:
-    """How much more the copies of edges are held to than those of centroids.
+def _sizes(problem: Problem, Y: Array, Z: Array) -> tuple[float, float]:
+    """Norms of a dual and of copies of differences, by the stiffness of the edges."""
+    stiffness = fusion_of(problem).edges.stiffness
+    dual = np.einsum("ek,ek->e", Y, Y) @ (1.0 / stiffness)
+    return float(np.sqrt(dual)), float(np.sqrt(np.einsum("ek,ek->e", Z, Z) @ stiffness))
 
-    In the metric of heavy rows the differences are small: without it edges would hardly count.
-    """
-    return max(1.0, _EDGE_NORM / max(fusion_of(problem).differences.norm_squared, 1e-12))
+
+def _pull(problem: Problem, state: ADMMState) -> None:
+    """The right side D'(rho R Z - Y) + tau V - S afresh, after a change of rho."""
+    penalty, sylvester = fusion_of(problem), state.sylvester
+    push = (sylvester.rho * penalty.edges.stiffness)[:, None] * state.Z - state.Y
+    sums = edge_kernels.adjoint(push, penalty.edges, state.C.shape[0])
+    state.right[:] = penalty.metric.represent(sums)
+    if problem.constraint.nonnegative:
+        state.right += sylvester.tau * state.V - state.S
 
 
 class _Sylvester:
-    """Solves C H + rho (D'D + I) C = R under the sum constraints, for one rho.
+    """Solves C H + (rho D'D + tau I) C = R under the sum constraints, for one rho.
 
     In the eigenbases of H and D'D the equation is diagonal. A fixed row sum takes from every
     rotated row a multiple of one vector; fixed column sums fix the first rotated row.
     """
 
-    def __init__(self, problem: Problem, rho: float, linear: bool) -> None:
+    def __init__(self, problem: Problem, rho: float, tau: float, linear: bool) -> None:
         constraint = problem.constraint
-        self.rho = rho
+        self.rho, self.tau = rho, tau
         self.Q: Array | None
         if linear:
             self.Q, kappa = None, np.full(problem.shape[1], problem.fidelity.lipschitz)
         else:
             self.Q, kappa = problem.fidelity.spectrum
         self.basis, self.inverse, gamma = fusion_of(problem).differences.spectrum
-        self.share = edge_share(problem)
-        stiffness = self.share * gamma + constraint.nonnegative
-        self.weights = 1.0 / (kappa + rho * stiffness[:, None])
+        stiffness = rho * gamma + tau * constraint.nonnegative
+        self.weights = 1.0 / (kappa + stiffness[:, None])
         self.column_sums = constraint.column_sums
         self.sums = np.ones(kappa.size) if self.Q is None else self.Q.sum(axis=0)
         self.correction = None

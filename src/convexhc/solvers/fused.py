@@ -154,9 +154,11 @@ def carried(
     dual = np.asarray((shared @ before.sums.T) @ old.dual)
     if parting is not None:
         dual += contraction.sums[:, parting.edges] @ parting.flow
+    average = averaging(contraction.labels) @ member
     return replace(
         old,
-        centroids=np.asarray(averaging(contraction.labels) @ member @ old.centroids),
+        centroids=np.asarray(average @ old.centroids),
         dual=dual,
+        signs=None if old.signs is None else np.asarray(average @ old.signs),
         labels=start.labels[np.unique(contraction.labels, return_index=True)[1]],
     )

@@ -21,12 +21,14 @@ __all__ = ["Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
 class Candidate(NamedTuple):
     """What a method offers for certification: a feasible C, a feasible dual Y, the clusters.
 
-    Y and labels may be views of the state; the loop copies what it returns.
+    Methods that keep the multipliers of C >= 0 add them, for a later start. All but C may be views
+    of the state; the loop copies what it returns.
     """
 
     C: Array
     Y: Array
     labels: Labels
+    signs: Array | None = None
 
 
 class Method(Protocol[State]):
@@ -116,5 +118,6 @@ def run(
         n_iter,
         problem.lam,
         method.name,
+        signs=None if candidate.signs is None else candidate.signs.copy(),
         seconds=perf_counter() - began,
     )

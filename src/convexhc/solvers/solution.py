@@ -18,6 +18,9 @@ from convexhc.solvers.provenance import Provenance
 
 Array = NDArray[np.float64]
 
+# Arrays of a solution; the last may be missing.
+ARRAYS = ("centroids", "dual", "labels", "signs")
+
 
 class Status(Enum):
     """Why a solver stopped; the value is advice."""
@@ -52,6 +55,8 @@ class Solution:
         Strength of the penalty.
     method : str
         Name of the solver.
+    signs : (n, m) ndarray or None
+        Multipliers of centroids >= 0, where the method has them: a better warm start.
     names : tuple
         Names of the nodes, empty when they have none.
     seconds : float
@@ -68,6 +73,7 @@ class Solution:
     n_iter: int
     lam: float
     method: str
+    signs: Array | None = field(default=None, repr=False)
     names: tuple[Hashable, ...] = field(default=(), repr=False)
     seconds: float = field(default=0.0, repr=False)
     provenance: Provenance | None = field(default=None, repr=False)
@@ -148,8 +154,8 @@ def pack_solution(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray
         "method": solution.method,
         "seconds": solution.seconds,
     }
-    arrays = {name: getattr(solution, name) for name in ("centroids", "dual", "labels")}
-    return text, arrays
+    arrays = {name: getattr(solution, name) for name in ARRAYS}
+    return text, {name: array for name, array in arrays.items() if array is not None}
 
 
 def unpack_solution(
@@ -169,9 +175,10 @@ def unpack_solution(
         text["n_iter"],
         text["lam"],
         text["method"],
-        names,
-        text["seconds"],
-        provenance,
+        signs=arrays.get("signs"),
+        names=names,
+        seconds=text["seconds"],
+        provenance=provenance,
     )
 
 

@@ -49,9 +49,10 @@ class LaplacianSpectrum(NamedTuple):
 class Differences:
     """The edge-difference operator D of a graph: (D C)_e = C[tail_e] - C[head_e].
 
-    Weights do not enter: they scale the penalty, not the operator, which keeps the constants of
-    every solver independent of them. What is computed once (largest eigenvalue and spectrum of the
-    Laplacian D'D, the adjoint taken in the metric) is kept here and shared along a path.
+    Duals are as large as the weights of their edges, so solvers take steps along an edge in
+    proportion to its weight: edge vectors have the norm sum_e r_e |z_e|^2, with the stiffness
+    r = w / mean(w), and D' is the adjoint in that norm and in the metric. What is computed once
+    (largest eigenvalue and spectrum of the Laplacian D'D) is kept here and shared along a path.
     """
 
     graph: Graph
@@ -63,9 +64,15 @@ class Differences:
         return np.ones(self.graph.n) if mass is None else np.sqrt(mass)
 
     @cached_property
+    def stiffness(self) -> Array:
+        """Weight of every edge over the mean weight."""
+        weight = self.graph.weight
+        return weight / weight.mean() if weight.size else weight
+
+    @cached_property
     def laplacian(self) -> csr_array:
-        """D'D, the Laplacian of the unweighted graph, in coordinates scaled by sqrt(mass)."""
-        plain = laplacian(self.graph, np.ones(self.graph.n_edges)).tocoo()
+        """D'D, the Laplacian of the stiffness, in coordinates scaled by sqrt(mass)."""
+        plain = laplacian(self.graph, self.stiffness).tocoo()
         row, column = plain.coords
         scaled = plain.data / (self._root[row] * self._root[column])
         return csr_array((scaled, (row, column)), shape=plain.shape)
@@ -125,10 +132,11 @@ class Fusion:
 
     @cached_property
     def edges(self) -> Edges:
-        """Edge ends and the two thresholds, as the kernels take them."""
+        """Edge ends, thresholds and stiffness, as the kernels take them."""
         g = self.differences.graph
         radius = self.lam * g.weight
-        return Edges(g.tail, g.head, self.l1_ratio * radius, (1.0 - self.l1_ratio) * radius)
+        soft, block = self.l1_ratio * radius, (1.0 - self.l1_ratio) * radius
+        return Edges(g.tail, g.head, soft, block, self.differences.stiffness)
 
     @property
     def n_edges(self) -> int:
