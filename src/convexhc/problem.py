@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc.graph import Graph
+from convexhc.kernels import means
 from convexhc.terms.constraint import Constraint, DoublyStochastic, Free
 from convexhc.terms.fidelity import Fidelity, Kernel, KernelMatrix, Proximity
 from convexhc.terms.laplacian import laplacian
-from convexhc.terms.metric import averaging
 from convexhc.terms.penalty import Differences, Fusion, Penalty, SquaredFusion
 
 Array = NDArray[np.float64]
@@ -103,7 +103,7 @@ def fuse(C: Array, labels: Labels, mass: Array | None = None) -> Array:
 
 def cluster_means(C: Array, labels: Labels, mass: Array | None = None) -> Array:
     """Mean row of every cluster. O(N m)."""
-    return np.asarray(averaging(labels, mass) @ C)
+    return means.group_means(C, labels, np.ones(labels.size) if mass is None else mass)
 
 
 def graph_problem(

@@ -146,3 +146,16 @@ def test_components_are_those_found_by_walking(case, share):
     expected = naive.components(len(C), edges.tail[joined], edges.head[joined])
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(found, first_occurrence(found))
+
+
+@given(cases(), st.floats(0.05, 5.0), st.floats(0.05, 5.0))
+def test_push_is_what_an_exchange_leaves_for_any_rho(case, rho, other):
+    edges, D, C, Y, rng = case
+    Z = rng.normal(size=Y.shape)
+    scratch = fresh(edges, *C.shape)
+    kernels.exchange(C, Y, Z, rho, 1.6, edges, scratch)
+    np.testing.assert_allclose(
+        kernels.push(Y, Z, rho, edges, len(C)), scratch.total, atol=1e-11
+    )
+    expected = D.T @ (other * edges.stiffness[:, None] * Z - Y)
+    np.testing.assert_allclose(kernels.push(Y, Z, other, edges, len(C)), expected, atol=1e-11)

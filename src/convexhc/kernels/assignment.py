@@ -160,6 +160,8 @@ def exact_bound(G: ArrayLike, *, mass: ArrayLike | None = None) -> float:
     4.0
     """
     cost, masses = _as_problem(G, mass)
+    if mass is None and cost.shape[0] == cost.shape[1]:
+        return float(cost[linear_sum_assignment(cost)].sum())
     counts = np.rint(masses).astype(np.int64)
     if not np.array_equal(counts, masses):
         raise ValueError(

@@ -100,8 +100,9 @@ class ADMM:
             rho = _balanced(rho, edges, _sizes(problem, state.Y, state.Z))
             if state.n_iter >= _LATE:
                 tau = _balanced(tau, signs, (_norm(state.S), _norm(state.V)))
-            state.sylvester = _Sylvester(problem, rho, tau, self.linear)
-            _pull(problem, state)
+            if (rho, tau) != (sylvester.rho, sylvester.tau):
+                state.sylvester = _Sylvester(problem, rho, tau, self.linear)
+                _pull(problem, state)
 
     def candidate(self, problem: Problem, state: ADMMState) -> Candidate:
         """The centroids have the right sums; the projection mends their signs."""
@@ -115,9 +116,9 @@ _SIGNS, _MOST = 0.3, 10.0
 # First guess of the rho of a cold start, in units of the ratio of the dual balls to the differences.
 _COLD = 4.0
 # Iterations at which rho may change, ever rarer, so that the method converges; from which one on
-# tau may as well; and by how much at once.
-_REBALANCE = frozenset([5, 10, 15, 20, 30, 40, 60, 80, 110, 150, 200, 300, 500, 1000, 2000])
-_LATE, _CHANGE = 60, 5.0
+# tau may as well; by how much at most at once, and at least.
+_REBALANCE = frozenset([5, 10, 20, 30, 40, 60, 80, 110, 150, 200, 300, 500, 1000, 2000])
+_LATE, _CHANGE, _WORTH = 60, 5.0, 1.2
 
 
 def _first_rho(problem: Problem, Y: Array, Z: Array) -> float:
@@ -140,7 +141,8 @@ def _balanced(rho: float, squares: tuple[float, float], sizes: tuple[float, floa
     primal, dual = squares[0] ** 0.5 * sizes[0], rho * squares[1] ** 0.5 * sizes[1]
     if primal <= 0.0 or dual <= 0.0:
         return rho
-    return rho * min(max((primal / dual) ** 0.5, 1.0 / _CHANGE), _CHANGE)
+    factor = min(max((primal / dual) ** 0.5, 1.0 / _CHANGE), _CHANGE)
+    return rho if 1.0 / _WORTH < factor < _WORTH else rho * factor
 
 
 def _norm(X: Array) -> float:
@@ -157,8 +159,8 @@ def _sizes(problem: Problem, Y: Array, Z: Array) -> tuple[float, float]:
 def _pull(problem: Problem, state: ADMMState) -> None:
     """The right side D'(rho R Z - Y) + tau V - S afresh, after a change of rho."""
     penalty, sylvester = fusion_of(problem), state.sylvester
-    push = (sylvester.rho * penalty.edges.stiffness)[:, None] * state.Z - state.Y
-    sums = edge_kernels.adjoint(push, penalty.edges, state.C.shape[0])
+    n = state.C.shape[0]
+    sums = edge_kernels.push(state.Y, state.Z, sylvester.rho, penalty.edges, n)
     state.right[:] = penalty.metric.represent(sums)
     if problem.constraint.nonnegative:
         state.right += sylvester.tau * state.V - state.S
@@ -184,6 +186,8 @@ class _Sylvester:
         self.weights = 1.0 / (kappa + stiffness[:, None])
         self.column_sums = constraint.column_sums
         self.sums = np.ones(kappa.size) if self.Q is None else self.Q.sum(axis=0)
+        # The constant vector has norm one in the metric: its multiple is the root of N.
+        self.top = float(self.inverse[0].sum())
         self.correction = None
         if constraint.row_sums:
             correction = self.weights * self.sums
@@ -194,11 +198,9 @@ class _Sylvester:
         rotated = self.inverse @ R if self.Q is None else self.inverse @ R @ self.Q
         rotated *= self.weights
         if self.correction is not None:
-            # The constant vector has norm one in the metric: its multiple is the root of N.
-            top = float(self.inverse[0].sum())
             excess = rotated @ self.sums
-            excess[0] -= top
+            excess[0] -= self.top
             rotated -= excess[:, None] * self.correction
             if self.column_sums:
-                rotated[0] = self.sums / top
+                rotated[0] = self.sums / self.top
         return self.basis @ rotated if self.Q is None else self.basis @ rotated @ self.Q.T
