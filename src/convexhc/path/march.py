@@ -21,13 +21,15 @@ from convexhc.problem import Labels, Problem
 from convexhc.solvers.bounds import consensus_bound, consensus_flow
 from convexhc.solvers.contraction import contract
 from convexhc.solvers.flows import parted
-from convexhc.solvers.fused import Fused, consensus, solve_fused
+from convexhc.solvers.fused import Fused, at_rest, consensus, solve_fused
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
 
 # First lam upwards as a share of the bound and how often it is lowered tenfold; longest stride with
 # and without fusions; how far past the bound to go.
 _FIRST, _DESCENTS, _STRIDE, _LEAP, _BEYOND = 1e-3, 4, 1.5, 3.0, 10.0
+# How far beyond two solutions the line through them is trusted, in units of their distance.
+_REACH = 2.0
 # Downwards on a large graph, groups have at most so many nodes: flows inside them are then cheap,
 # and the solver fuses them by itself.
 _LARGE, _PIECE = 3000, 32
@@ -157,7 +159,8 @@ class March:
         return close or events(one.labels, other.labels) <= 1
 
     def _advance(self) -> None:
-        self.progress.behind = self.progress.ahead.pop()
+        progress = self.progress
+        progress.before, progress.behind = progress.behind, progress.ahead.pop()
 
     def _stopped(self, lam: float) -> bool:
         """Solve one lam from the solution behind, keep it, save it, hand it over."""
@@ -167,8 +170,9 @@ class March:
         found = solve_fused(
             self.problem.at(lam),
             self._guess(start),
-            lambda small: choose_method(small, self.options["method"], bound=self.bound),
+            lambda small: choose_method(small, self.options["method"]),
             start=start,
+            beside=self._beside(lam),
             tol=self.options["tol"],
             max_iter=self.options["max_iter"],
         )
@@ -178,6 +182,18 @@ class March:
         if self.saved is not None:
             self.saved.write(progress)
         return self.on_check is not None and bool(self.on_check(point))
+
+    def _beside(self, lam: float) -> Fused | None:
+        """A second solution to start from: the other end of the interval, or one farther behind."""
+        progress = self.progress
+        if progress.ahead:
+            return progress.ahead[-1]
+        one, other = progress.before, progress.behind
+        if other is None:
+            return None
+        if one is None:
+            return None if self.down else at_rest(self.problem)
+        return one if abs(lam - other.lam) <= _REACH * abs(other.lam - one.lam) else None
 
     def _guess(self, start: Fused | None) -> Labels:
         """What may be fused at the next lam: the clusters behind, or their pieces if large."""

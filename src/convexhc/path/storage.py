@@ -23,9 +23,10 @@ _COLUMNS = ("lam", "objective", "relative_gap", "residual", "n_iter", "effective
 
 @dataclass
 class Progress:
-    """How far a march has come: points solved, the solution behind it, those ahead of it."""
+    """How far a march has come: points solved, solutions ahead of it, and the last two behind."""
 
     points: list[Point] = field(default_factory=list)
+    before: Fused | None = None
     behind: Fused | None = None
     ahead: list[Fused] = field(default_factory=list)
 
@@ -57,12 +58,14 @@ class Checkpoint:
             )
             for i, said in enumerate(text["solutions"])
         ]
+        before = solutions.pop(0) if text["has_before"] else None
         behind = solutions.pop(0) if text["has_behind"] else None
-        return Progress(unpack_points(arrays), behind, solutions)
+        return Progress(unpack_points(arrays), before, behind, solutions)
 
     def write(self, progress: Progress) -> None:
         """Replace the file by the present state, in one move."""
-        solutions = ([progress.behind] if progress.behind else []) + progress.ahead
+        passed = [one for one in (progress.before, progress.behind) if one is not None]
+        solutions = passed + progress.ahead
         said, arrays = [], pack_points(progress.points)
         for i, solution in enumerate(solutions):
             text, held = pack_solution(solution.small)
@@ -72,6 +75,7 @@ class Checkpoint:
         text = {
             "kind": "checkpoint",
             "digest": self.digest,
+            "has_before": progress.before is not None,
             "has_behind": progress.behind is not None,
             "solutions": said,
         }

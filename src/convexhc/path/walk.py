@@ -93,7 +93,7 @@ def solve_path(
     """
     graph, problem = prepare(K, 0.0, weights=weights, l1_ratio=l1_ratio, constraint=constraint)
     if max_clusters is None:
-        check_memory(problem, choose_method(problem, method, bound=0.0).name)
+        check_memory(problem, choose_method(problem, method).name)
     options = {
         "l1_ratio": float(l1_ratio),
         "method": method,

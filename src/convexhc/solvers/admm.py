@@ -99,7 +99,7 @@ class ADMM:
         if state.n_iter in _REBALANCE:
             rho = _balanced(rho, edges, _sizes(problem, state.Y, state.Z))
             if state.n_iter >= _LATE:
-                tau = _balanced(tau, signs, (_norm(state.S), _norm(state.V)))
+                tau = min(tau, _balanced(tau, signs, (_norm(state.S), _norm(state.V))))
             if (rho, tau) != (sylvester.rho, sylvester.tau):
                 state.sylvester = _Sylvester(problem, rho, tau, self.linear)
                 _pull(problem, state)

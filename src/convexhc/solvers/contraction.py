@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 from convexhc.graph import Graph
 from convexhc.problem import Labels, Problem, cluster_means
@@ -75,14 +75,17 @@ def contract(problem: Problem, labels: Labels) -> Contraction:
     penalty = fusion_of(problem)
     graph = penalty.differences.graph
     count = int(labels.max()) + 1
-    # Without masses every row is a node, and the full problem stands as it is.
+    if count == labels.size and np.array_equal(labels, np.arange(count)):
+        # Every group is a node, and the full problem stands as it is.
+        return Contraction(problem, labels, eye_array(graph.n_edges).tocsr(), np.ones(graph.n_edges))
     metric = Metric(np.bincount(labels).astype(np.float64)) if count < labels.size else PLAIN
     tail, head = labels[graph.tail], labels[graph.head]
     crossing = np.flatnonzero(tail != head)
     low, high = np.minimum(tail, head)[crossing], np.maximum(tail, head)[crossing]
     pairs, index = np.unique(low * count + high, return_inverse=True)
     weight = np.bincount(index, graph.weight[crossing], minlength=pairs.size)
-    small = Graph.from_edges(count, pairs // count, pairs % count, weight)
+    ends = pairs // count, pairs % count
+    small = Graph(count, *ends, weight, np.zeros(count), tuple(range(count)))
     sign = np.where(tail[crossing] < head[crossing], 1.0, -1.0)
     shape = (pairs.size, graph.n_edges)
     share = np.zeros(graph.n_edges)

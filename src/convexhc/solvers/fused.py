@@ -31,7 +31,7 @@ from convexhc.terms.metric import averaging
 Array = NDArray[np.float64]
 Chooser = Callable[[Problem], Method[Any]]
 
-_PART = 0.5
+_PART = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,7 @@ def solve_fused(
     choose: Chooser,
     *,
     start: Fused | None = None,
+    beside: Fused | None = None,
     tol: float,
     max_iter: int,
 ) -> Fused:
@@ -86,6 +87,8 @@ def solve_fused(
         The method for a contracted problem.
     start : Fused, optional
         Warm start on any groups, at any lam.
+    beside : Fused, optional
+        A solution at yet another lam: the first start is then taken on the line through both.
     tol, max_iter
         Relative gap and budget of iterations of every contracted solve.
 
@@ -99,6 +102,9 @@ def solve_fused(
     while True:
         contraction = contract(problem, groups)
         first = None if start is None else carried(problem, start, contraction, parting)
+        if first is not None and beside is not None and beside.lam != first.lam:
+            first = _on_the_line(problem, first, beside, contraction)
+            beside = None
         method = choose(contraction.problem)
         # Part of the gap is left to flows that do not quite fit.
         part = 1.0 if contraction.problem.shape[0] == groups.size else _PART
@@ -112,6 +118,41 @@ def solve_fused(
         if parting is None:
             return start
         groups = parting.groups
+
+
+def _on_the_line(
+    problem: Problem, first: Solution, beside: Fused, contraction: Contraction
+) -> Solution:
+    """A start at the lam of the problem, as if solutions were straight between two lam. O(c N).
+
+    Duals that the other solution does not have, inside its groups, are left as they are.
+    """
+    other, small = carried(problem, beside, contraction), contraction.problem
+    along = (problem.lam - first.lam) / (beside.lam - first.lam)
+    edges = fusion_of(small).edges
+    group = beside.groups[np.unique(contraction.labels, return_index=True)[1]]
+    known = along * (group[edges.tail] != group[edges.head])
+    C = first.centroids + along * (other.centroids - first.centroids)
+    signs = None
+    if first.signs is not None and other.signs is not None:
+        signs = np.minimum(first.signs + along * (other.signs - first.signs), 0.0)
+    return replace(
+        first,
+        centroids=C if 0.0 <= along <= 1.0 else small.constraint.project(C).C,
+        dual=first.dual + known[:, None] * (other.dual - first.dual),
+        signs=signs,
+    )
+
+
+def at_rest(problem: Problem) -> Fused:
+    """The solution without penalty, lam = 0: every node its own centroid, every dual zero."""
+    n, still = problem.shape[0], problem.at(0.0)
+    C, Y = np.eye(n), np.zeros((fusion_of(problem).n_edges, n))
+    proof = still.certify(C, Y)
+    alone = Solution(
+        C, Y, np.arange(n), proof, Status.SOLVED, 0, 0.0, "rest", signs=np.zeros((n, n))
+    )
+    return Fused(np.arange(n), alone)
 
 
 def consensus(problem: Problem, groups: Labels) -> Fused:
@@ -145,6 +186,8 @@ def carried(
     between two new groups are added. Labels are those of the first member.
     """
     old = start.small
+    if parting is None and np.array_equal(start.groups, contraction.labels):
+        return old
     member = csr_array(
         (np.ones(start.groups.size), (np.arange(start.groups.size), start.groups)),
         shape=(start.groups.size, old.centroids.shape[0]),

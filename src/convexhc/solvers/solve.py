@@ -12,7 +12,6 @@ from convexhc.io import as_graph
 from convexhc.problem import Problem, graph_problem
 from convexhc.similarity import Similarity, require_psd, sparsify
 from convexhc.solvers.admm import ADMM
-from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.dual_fista import DualAscent, DualFISTA
 from convexhc.solvers.loop import Method, OnCheck, Solution, run
 from convexhc.solvers.memory import check_memory
@@ -26,10 +25,8 @@ from convexhc.terms.fidelity import Proximity
 MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
 ConstraintName = Literal["doubly_stochastic", "simplex"]
 
-# Where ADMM overtakes the primal-dual method: at most so many nodes, at least this share of the
-# lam at which everything is fused; on few nodes always, for finding that lam takes longer than it
-# saves. On more nodes, up to so many rows, it is linearised.
-_FEW_NODES, _ADMM_NODES, _ADMM_SHARE, _LINEAR_ROWS = 100, 500, 0.01, 3000
+# ADMM is ahead on up to so many nodes; on more, up to so many rows, when it is linearised.
+_ADMM_NODES, _LINEAR_ROWS = 500, 3000
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "doubly_stochastic": DoublyStochastic,
@@ -144,15 +141,11 @@ def prepare(
     return graph, problem
 
 
-def choose_method(
-    problem: Problem, name: str = "auto", *, bound: float | None = None
-) -> Method[Any]:
-    """The solver of that name; "auto" picks by size and strength, on the figures of `make bench`.
+def choose_method(problem: Problem, name: str = "auto") -> Method[Any]:
+    """The solver of that name; "auto" picks by size, on the figures of `make bench`.
 
-    ADMM needs few iterations once centroids fuse, but each has four N^3 products; while nothing is
-    fused, the primal-dual method is ahead. On large graphs ADMM is linearised and ahead for any
-    lam, as long as the eigenvectors of the Laplacian can be had. ``bound`` is the lam above which
-    everything is fused, where it is known already.
+    ADMM needs the fewest iterations, but each has four N^3 products. On larger graphs it is
+    linearised, as long as the eigenvectors of the Laplacian can be had.
     """
     methods: dict[str, Method[Any]] = {
         "dual_fista": DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA(),
@@ -164,13 +157,7 @@ def choose_method(
         return chosen
     if problem.shape[0] > _LINEAR_ROWS:
         return methods["primal_dual"]
-    if max(problem.shape) > _ADMM_NODES:
-        return ADMM(linear=True)
-    if problem.shape[1] <= _FEW_NODES:
-        return methods["admm"]
-    if bound is None:
-        bound = consensus_bound(problem)
-    return methods["primal_dual" if problem.lam < _ADMM_SHARE * bound else "admm"]
+    return ADMM(linear=max(problem.shape) > _ADMM_NODES)
 
 
 def edge_weights(kernel: Graph, weights: Any) -> Graph:
