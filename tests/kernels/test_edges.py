@@ -154,8 +154,6 @@ def test_push_is_what_an_exchange_leaves_for_any_rho(case, rho, other):
     Z = rng.normal(size=Y.shape)
     scratch = fresh(edges, *C.shape)
     kernels.exchange(C, Y, Z, rho, 1.6, edges, scratch)
-    np.testing.assert_allclose(
-        kernels.push(Y, Z, rho, edges, len(C)), scratch.total, atol=1e-11
-    )
+    np.testing.assert_allclose(kernels.push(Y, Z, rho, edges, len(C)), scratch.total, atol=1e-11)
     expected = D.T @ (other * edges.stiffness[:, None] * Z - Y)
     np.testing.assert_allclose(kernels.push(Y, Z, other, edges, len(C)), expected, atol=1e-11)

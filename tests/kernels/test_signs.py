@@ -21,4 +21,5 @@ def test_hold_is_the_prox_of_the_signs_and_its_dual(seed, rho, relax):
     np.testing.assert_allclose(right - before, rho * V - S, atol=1e-12)
     assert apart == pytest.approx(np.sum((C - copy) ** 2), abs=1e-11)
     assert moved == pytest.approx(np.sum((copy - old) ** 2), abs=1e-11)
-    assert S.max() <= 0.0 <= V.min() and not np.any(S * V)
+    assert S.max() <= 0.0 <= V.min()
+    assert not np.any(S * V)

@@ -85,7 +85,7 @@ def info(options: Namespace, say: Say) -> int:
 
 def _say_cost(problem: Problem, say: Say) -> None:
     """Memory by counting arrays, time by a few iterations."""
-    method = choose_method(problem, bound=0.0)
+    method = choose_method(problem)
     needed, free = path_estimate(problem, method.name, keep=False), available()
     of = f" of {_bytes(free)} free" if free else ""
     say(f"memory: about {_bytes(needed)}{of}, with method {method.name}")

@@ -1,8 +1,8 @@
 """Passes over the edges of a graph: differences, their adjoint, and the fused dual updates.
 
 (D C)_e = C[tail[e]] - C[head[e]] and D' is its adjoint. The penalty of edge e is
-block_e |.|_2 + soft_e |.|_1, its dual ball soft_e Ball_inf + block_e Ball_2. Steps along an edge are
-multiplied by its stiffness, so lengths of edge vectors are taken in the norm that it defines.
+block_e |.|_2 + soft_e |.|_1, its dual ball soft_e Ball_inf + block_e Ball_2. Steps along an edge
+are multiplied by its stiffness, which also weighs the lengths of edge vectors.
 
 In the threaded passes the edges are cut into one run per thread, and every run adds into a sheet
 of its own: no two threads write to one row, and a given number of threads always gives the same

@@ -53,9 +53,7 @@ class Contraction:
             centroids=cluster_means(solution.centroids, self.labels),
             dual=np.asarray(self.sums @ solution.dual),
             labels=np.arange(count),
-            signs=None
-            if solution.signs is None
-            else cluster_means(solution.signs, self.labels),
+            signs=None if solution.signs is None else cluster_means(solution.signs, self.labels),
         )
 
     def expand(self, solution: Solution, inside: Array) -> Solution:
@@ -77,15 +75,17 @@ def contract(problem: Problem, labels: Labels) -> Contraction:
     count = int(labels.max()) + 1
     if count == labels.size and np.array_equal(labels, np.arange(count)):
         # Every group is a node, and the full problem stands as it is.
-        return Contraction(problem, labels, eye_array(graph.n_edges).tocsr(), np.ones(graph.n_edges))
+        return Contraction(
+            problem, labels, eye_array(graph.n_edges).tocsr(), np.ones(graph.n_edges)
+        )
     metric = Metric(np.bincount(labels).astype(np.float64)) if count < labels.size else PLAIN
     tail, head = labels[graph.tail], labels[graph.head]
     crossing = np.flatnonzero(tail != head)
     low, high = np.minimum(tail, head)[crossing], np.maximum(tail, head)[crossing]
     pairs, index = np.unique(low * count + high, return_inverse=True)
-    weight = np.bincount(index, graph.weight[crossing], minlength=pairs.size)
-    ends = pairs // count, pairs % count
-    small = Graph(count, *ends, weight, np.zeros(count), tuple(range(count)))
+    weight: Array = np.bincount(index, graph.weight[crossing], minlength=pairs.size)
+    names = tuple(range(count))
+    small = Graph(count, pairs // count, pairs % count, weight, np.zeros(count), names)
     sign = np.where(tail[crossing] < head[crossing], 1.0, -1.0)
     shape = (pairs.size, graph.n_edges)
     share = np.zeros(graph.n_edges)

@@ -139,7 +139,9 @@ def _price(problem: Problem, at: NDArray[np.int64], flow: Array) -> float:
     """
     edges = fusion_of(problem).edges
     fitted = flow.copy()
-    some = Edges(*(part[at] for part in edges))
+    some = Edges(
+        edges.tail[at], edges.head[at], edges.soft[at], edges.block[at], edges.stiffness[at]
+    )
     edge_kernels.project_dual(fitted, some)
     rows, ends = np.unique(np.concatenate([some.tail, some.head]), return_inverse=True)
     lacking = np.zeros((rows.size, flow.shape[1]))
