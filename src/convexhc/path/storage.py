@@ -52,6 +52,7 @@ class Checkpoint:
             Fused(
                 arrays[f"groups_{i}"],
                 unpack_solution(said, {name: arrays[f"{name}_{i}"] for name in _SOLUTION}),
+                arrays.get(f"ways_{i}"),
             )
             for i, said in enumerate(text["solutions"])
         ]
@@ -66,6 +67,8 @@ class Checkpoint:
             text, held = pack_solution(solution.small)
             said.append(text)
             arrays[f"groups_{i}"] = solution.groups
+            if solution.ways is not None:
+                arrays[f"ways_{i}"] = solution.ways
             arrays |= {f"{name}_{i}": array for name, array in held.items()}
         text = {
             "kind": "checkpoint",

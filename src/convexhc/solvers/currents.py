@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,108 +17,189 @@ from scipy.sparse import csc_array, csr_array, tril
 from scipy.sparse.linalg import splu
 
 from convexhc.kernels import flows as flow_kernels
+from convexhc.kernels.edges import Edges
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.metric import averaging
 
 Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+Index = NDArray[np.int64]
 
 # Columns of a flow that are held in memory together.
 _COLUMNS = 256
 
 
+class Columns(Protocol):
+    """A matrix with one row a node, a few columns of which can be had at a time."""
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+
+    def columns(self, block: slice) -> Array:
+        """Some of them."""
+
+
+class Rows(Columns, Protocol):
+    """One that can be multiplied from the left, too."""
+
+    def under(self, V: Array) -> Array:
+        """V' times the matrix, V having one row a node."""
+
+
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """What the flow must bring to every row: (I - J)(T - B), B the pull of the edges between.
+    """What a flow inside clusters must bring, so that gradients are equal inside their groups.
+
+    R = (I - J)(T - B) + J B_in: J takes means over groups, B is the pull of the edges between
+    clusters, B_in that of the edges between groups of one cluster. The sum of B_in over a group is
+    kept and the way it takes is free: it is part of the flow.
 
     Parameters
     ----------
-    problem : Problem
-        Whose target T is.
+    target : (N, m) csr_array or ndarray
+        T.
     dual : (E_c, m) ndarray
-        Dual between the clusters.
+        Dual between the groups.
     between : (N, E_c) csr_array
-        Takes it to the nodes: B = between @ dual.
-    mean : (c, N) csr_array
-        Means of clusters.
-    labels : (N,) ndarray of int
-        Cluster of every node.
+        Takes it to the nodes, along edges between clusters: B = between @ dual.
+    net : (g, E_c) csr_array
+        Takes it to the groups, along edges inside clusters, divided by their sizes.
+    mean : (g, N) csr_array
+        Means over groups.
+    groups : (N,) ndarray of int
+        Group of every node.
     shift : (N,) ndarray
-        Mean of every row of T - B, which a fixed row sum makes free.
+        Mean of every row of R, which a fixed row sum makes free and which is left out.
     """
 
-    problem: Problem
+    target: csr_array | Array
     dual: Array
     between: csr_array
+    net: csr_array
     mean: csr_array
-    labels: Labels
+    groups: Labels
     shift: Array
 
     @classmethod
-    def of(cls, problem: Problem, contraction: Contraction, dual: Array) -> Demand:
-        """What the dual of a contracted solution leaves to the flow. O(N m) with fixed row sums."""
+    def of(
+        cls, problem: Problem, contraction: Contraction, dual: Array, clusters: Labels
+    ) -> Demand:
+        """What the dual of a contracted solution leaves to the flow. O(N + E + E_c m)."""
         graph = fusion_of(problem).differences.graph
-        edges = np.arange(graph.n_edges)
-        ends = np.concatenate([graph.tail, graph.head])
-        sign = np.concatenate([contraction.share, -contraction.share])
-        spread = csr_array((sign, (ends, np.tile(edges, 2))), shape=(graph.n, graph.n_edges))
-        labels, shift = contraction.labels, np.zeros(graph.n)
-        between = csr_array(spread @ contraction.sums.T)
-        demand = cls(problem, dual, between, averaging(labels), labels, shift)
+        crossing = clusters[graph.tail] != clusters[graph.head]
+        ends, edges = np.concatenate([graph.tail, graph.head]), np.arange(graph.n_edges)
+
+        def pull(chosen: NDArray[np.bool_]) -> csr_array:
+            share = np.where(chosen, contraction.share, 0.0)
+            entries = np.concatenate([share, -share]), (ends, np.tile(edges, 2))
+            return csr_array(csr_array(entries, (graph.n, edges.size)) @ contraction.sums.T)
+
+        mean, m = averaging(contraction.labels), problem.shape[1]
+        demand = cls(
+            problem.fidelity.operand,
+            dual,
+            pull(crossing),
+            csr_array(mean @ pull(~crossing)),
+            mean,
+            contraction.labels,
+            np.zeros(graph.n),
+        )
         if problem.constraint.row_sums:
-            m = problem.shape[1]
-            shift[:] = sum(demand.columns(block).sum(axis=1) for block in blocks(m)) / m
+            demand.shift[:] = demand.times(np.ones((m, 1)))[:, 0] / m
         return demand
 
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.target.shape[1])
+
     def columns(self, block: slice) -> Array:
-        """Some columns of the demand, one row a node."""
-        T = self.problem.fidelity.target_columns(block) - self.between @ self.dual[:, block]
-        T = T - (self.mean @ T)[self.labels]
-        return np.asarray(T - self.shift[:, None])
+        """Some columns of R."""
+        T = self.target[:, block]
+        T = T if isinstance(T, np.ndarray) else T.toarray()
+        return self._left(T, self.dual[:, block]) - self.shift[:, None]
+
+    def times(self, G: Array) -> Array:
+        """R G, without making R. O((nnz(T) + N) columns of G + E_c m)."""
+        left = self._left(self.target @ G, self.dual @ G)
+        return np.asarray(left - np.outer(self.shift, G.sum(axis=0)))
+
+    def under(self, V: Array) -> Array:
+        """V'R, without making R: V has one row a node."""
+        means = self.mean @ V
+        centered = V - means[self.groups]
+        sums = means * np.bincount(self.groups)[:, None]
+        out: Array = np.asarray((self.target.T @ centered).T)
+        out += np.asarray(self.net.T @ sums - self.between.T @ centered).T @ self.dual
+        out -= (V.T @ self.shift)[:, None]
+        return out
+
+    def _left(self, T: Array, dual: Array) -> Array:
+        X = T - self.between @ dual
+        X -= (self.mean @ X - self.net @ dual)[self.groups]
+        return np.asarray(X)
 
 
-class Currents:
-    """The flow of least energy along some edges, which join all of ``nodes`` of every cluster.
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """Random mixtures of the columns of a demand: sizes of rows are kept, up to some per cent.
 
     Parameters
     ----------
-    problem : Problem
-        Whose edges and dual balls are meant.
-    demand : Demand
-        What the flow has to bring.
-    at : ndarray of int
-        The edges, inside clusters.
+    values : (N, s) ndarray
+        R G for a random G with E[G G'] = I.
+    """
+
+    values: Array
+
+    @classmethod
+    def of(cls, demand: Demand, width: int) -> Sketch:
+        """A mixture of so many columns, the same for every demand of that size."""
+        G = np.random.default_rng(0).standard_normal((demand.width, width))
+        return cls(demand.times(G / width**0.5))
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    def columns(self, block: slice) -> Array:
+        """Some of them."""
+        return self.values[:, block]
+
+
+class Currents:
+    """The flows of least energy along some edges, which hold every cluster of ``nodes`` together.
+
+    Parameters
+    ----------
+    edges : Edges
+        Ends and dual balls of the edges, all inside clusters.
     conductance : ndarray
         Of those edges, above zero.
     nodes : ndarray of int
         All nodes of the clusters concerned.
+    labels : (N,) ndarray of int
+        Cluster of every node.
 
     Notes
     -----
     One sparse factorisation; then a triangular solve a column, every time it is asked for a flow.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        demand: Demand,
-        at: NDArray[np.int64],
-        conductance: Array,
-        nodes: Labels,
-    ) -> None:
-        edges, n = fusion_of(problem).edges, nodes.size
-        self.m, self.demand, self.conductance = problem.shape[1], demand, conductance
-        self.soft, self.block = edges.soft[at], edges.block[at]
-        place = np.full(problem.shape[0], -1)
+    def __init__(self, edges: Edges, conductance: Array, nodes: Labels, labels: Labels) -> None:
+        self.edges, self.conductance, n = edges, conductance, nodes.size
+        self.n = labels.size
+        place = np.full(labels.size, -1)
         place[nodes] = np.arange(n)
-        tail, head = place[edges.tail[at]], place[edges.head[at]]
+        tail, head = place[edges.tail], place[edges.head]
         ends = np.concatenate([tail, head]), np.concatenate([head, tail])
         off = csr_array((np.tile(conductance, 2), ends), shape=(n, n))
         # One grounded node a cluster makes the system definite and leaves the flow what it was.
         degree: Array = np.asarray(off.sum(axis=1))
-        _, first = np.unique(demand.labels[nodes], return_index=True)
+        _, first = np.unique(labels[nodes], return_index=True)
         degree[first] += np.maximum(degree[first], 1e-300)
         diagonal = csr_array((degree, (np.arange(n), np.arange(n))), shape=(n, n))
         # Diagonally dominant: no pivoting, so that the factors stay symmetric and sparse.
@@ -129,42 +211,67 @@ class Currents:
         )
         self.pivot = factor.U.diagonal()
         self.lower = csc_array(tril(factor.L, -1))
-        # Everything below is in the order of the elimination.
-        self.nodes = nodes[np.argsort(factor.perm_c)]
-        self.tail, self.head = (
-            factor.perm_c[tail].astype(np.int64),
-            factor.perm_c[head].astype(np.int64),
-        )
+        # From here on in the order of the elimination.
+        order = factor.perm_c.astype(np.int64)
+        self.nodes, self.tail, self.head = nodes[np.argsort(order)], order[tail], order[head]
 
-    def potentials(self) -> Iterator[tuple[slice, Array]]:
-        """X with L X = demand, a block of columns at a time."""
-        L = self.lower
-        for columns in blocks(self.m):
-            X = np.ascontiguousarray(self.demand.columns(columns)[self.nodes])
-            flow_kernels.substitute(X, L.indptr, L.indices, L.data, self.pivot)
-            yield columns, X
+    def loads(self, demand: Columns, *stretches: float) -> list[Array]:
+        """How full the balls are of the flow, stretched by some factors; full is one.
 
-    def load(self) -> Array:
-        """How full the balls of the edges are under the flow of least energy; full is one."""
+        Nothing is stored.
+        """
+        soft, block = self.edges.soft, self.edges.block
+        softs = [soft / factor for factor in stretches]
+        excess = [np.zeros(self.tail.size) for _ in stretches]
+        most = np.zeros(self.tail.size)
+        for X in self._potentials(demand):
+            for level, sums in zip(softs, excess, strict=True):
+                flow_kernels.measure(X, self.tail, self.head, self.conductance, level, sums, most)
+        return [
+            fullness(sums, most, level, block / factor)
+            for factor, level, sums in zip(stretches, softs, excess, strict=True)
+        ]
+
+    def load(self, demand: Columns) -> Array:
+        """How full the balls are of the flow; full is one."""
+        return self.loads(demand, 1.0)[0]
+
+    def size(self, demand: Columns) -> Array:
+        """Euclidean norm of the flow along every edge over the radius of its ball."""
         excess, most = np.zeros(self.tail.size), np.zeros(self.tail.size)
-        for _, X in self.potentials():
-            flow_kernels.measure(X, self.tail, self.head, self.conductance, self.soft, excess, most)
-        # Without the Euclidean part of the ball, only the largest entry counts.
-        radius = self.soft + self.block
-        largest = np.divide(most, radius, out=np.zeros_like(most), where=radius > 0.0)
-        norm = np.sqrt(excess)
-        round_ = np.divide(norm, self.block, out=np.zeros_like(norm), where=self.block > 0.0)
-        return np.maximum(round_, largest)
+        none = np.zeros(self.tail.size)
+        for X in self._potentials(demand):
+            flow_kernels.measure(X, self.tail, self.head, self.conductance, none, excess, most)
+        return fullness(excess, most, none, self.edges.soft + self.edges.block)
 
-    def flow(self, chosen: Flags) -> Array:
-        """The flow of least energy along some of the edges."""
-        tail, head = self.tail[chosen], self.head[chosen]
-        out = np.empty((tail.size, self.m))
-        for columns, X in self.potentials():
-            out[:, columns] = self.conductance[chosen, None] * (X[tail] - X[head])
-        return out
+    def flow(self, demand: Rows, chosen: Index) -> Array:
+        """The flow along some of the edges: a triangular solve an edge, none a column."""
+        edge, ends = np.arange(chosen.size), (self.tail[chosen], self.head[chosen])
+        V = np.zeros((self.nodes.size, chosen.size))
+        V[ends[0], edge] = self.conductance[chosen]
+        V[ends[1], edge] = -self.conductance[chosen]
+        self._solve(V)
+        everywhere = np.zeros((self.n, chosen.size))
+        everywhere[self.nodes] = V
+        return demand.under(everywhere)
+
+    def _potentials(self, demand: Columns) -> Iterator[Array]:
+        """X with L X = demand, a block of columns at a time."""
+        for first in range(0, demand.width, _COLUMNS):
+            block = slice(first, min(first + _COLUMNS, demand.width))
+            X = np.ascontiguousarray(demand.columns(block)[self.nodes])
+            self._solve(X)
+            yield X
+
+    def _solve(self, X: Array) -> None:
+        L = self.lower
+        flow_kernels.substitute(X, L.indptr, L.indices, L.data, self.pivot)
 
 
-def blocks(m: int) -> list[slice]:
-    """Columns 0 to m, a few at a time."""
-    return [slice(k, min(k + _COLUMNS, m)) for k in range(0, m, _COLUMNS)]
+def fullness(excess: Array, most: Array, soft: Array, block: Array) -> Array:
+    """How full a ball is, from sum_k max(|y_k| - soft, 0)^2 and the largest |y_k|; full is one."""
+    # Without the Euclidean part of the ball, only the largest entry counts.
+    radius, norm = soft + block, np.sqrt(excess)
+    largest = np.divide(most, radius, out=np.zeros_like(most), where=radius > 0.0)
+    round_ = np.divide(norm, block, out=np.zeros_like(norm), where=block > 0.0)
+    return np.maximum(round_, largest)

@@ -20,18 +20,19 @@ from scipy.sparse import csr_array
 
 from convexhc.kernels.components import components
 from convexhc.problem import Labels, Problem
-from convexhc.solvers.bounds import consensus_flow
 from convexhc.solvers.contraction import Contraction, contract
+from convexhc.solvers.currents import fullness
 from convexhc.solvers.flows import Parting, parted
 from convexhc.solvers.loop import Method, run
-from convexhc.solvers.solution import Solution, Status
+from convexhc.solvers.solution import Solution
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.metric import averaging
 
 Array = NDArray[np.float64]
 Chooser = Callable[[Problem], Method[Any]]
 
-_PART = 0.5
+# Share of the gap that is left to the solver, and from which load on a ball counts as full.
+_PART, _FULL = 0.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +45,13 @@ class Fused:
         Group of every node.
     small : Solution
         Solution of the contracted problem, whose certificate holds for the full one.
+    ways : (E,) ndarray or None
+        Conductances of the flows that prove it: where to start from at the next lam.
     """
 
     groups: Labels
     small: Solution
+    ways: Array | None = None
 
     @property
     def lam(self) -> float:
@@ -73,7 +77,8 @@ def solve_fused(
     start: Fused | None = None,
     tol: float,
     max_iter: int,
-) -> Fused:
+    most: int | None = None,
+) -> Fused | None:
     """Minimise a problem from a guess of what is fused.
 
     Parameters
@@ -88,13 +93,20 @@ def solve_fused(
         Warm start on any groups, at any lam.
     tol, max_iter
         Relative gap and budget of iterations of every contracted solve.
+    most : int, optional
+        Number of groups above which to give up.
 
     Returns
     -------
-    Fused
-        Its groups are those given, or finer: connected, numbered by first occurrence.
+    Fused or None
+        Its groups are those given, or finer: connected, numbered by first occurrence. None if there
+        would have to be more of them than ``most``.
     """
     n_iter, seconds = 0, 0.0
+    if start is None or start.ways is None:
+        ways = np.square(fusion_of(problem).differences.graph.weight)
+    else:
+        ways = start.ways.copy()
     groups, parting = connected(problem, groups), None
     while True:
         contraction = contract(problem, groups)
@@ -104,28 +116,53 @@ def solve_fused(
         part = 1.0 if contraction.problem.shape[0] == groups.size else _PART
         small = run(contraction.problem, method, start=first, tol=part * tol, max_iter=max_iter)
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
-        proof = small.certificate
-        spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
-        parting, price = parted(problem, contraction, small.dual, spare=spare)
-        proof = proof._replace(gap=proof.gap + price)
-        start = Fused(groups, replace(small, n_iter=n_iter, seconds=seconds, certificate=proof))
+        small = replace(small, n_iter=n_iter, seconds=seconds)
+        start, parting = _held(problem, contraction, Fused(groups, small, ways), tol)
         if parting is None:
             return start
         groups = parting.groups
+        if most is not None and groups.max() >= most:
+            return None
 
 
-def consensus(problem: Problem, groups: Labels) -> Fused:
-    """One cluster a component, on some groups: the solution for a large enough lam. O(c N)."""
-    small = contract(problem, groups).problem
-    _, component = fusion_of(problem).differences.graph.components()
-    _, first = np.unique(groups, return_index=True)
-    together = component[first][:, None] == component
-    C, Y = together / together.sum(axis=1, keepdims=True), consensus_flow(small)
-    certificate = small.certify(C, fusion_of(small).feasible_dual(Y))
-    found = Solution(
-        C, Y, component[first], certificate, Status.STOPPED, 0, problem.lam, "consensus"
-    )
-    return Fused(groups, found)
+def _held(
+    problem: Problem, contraction: Contraction, found: Fused, tol: float
+) -> tuple[Fused, Parting | None]:
+    """Hold a solution together by flows: what is proven, or where it parts.
+
+    First by flows inside its clusters; if these fail but lead to no new groups, by flows inside its
+    groups, which are parted then.
+    """
+    proof = found.small.certificate
+    spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
+    for clusters in (_loose(contraction.problem, found), found.groups):
+        parting, price = parted(
+            problem,
+            contraction,
+            found.small.dual,
+            spare=spare,
+            clusters=clusters,
+            ways=found.ways,
+        )
+        if parting is None:
+            paid = replace(found.small, certificate=proof._replace(gap=proof.gap + price))
+            return replace(found, small=paid), None
+        if parting.groups.max() > found.groups.max():
+            break
+    return found, parting
+
+
+def _loose(small: Problem, found: Fused) -> Labels:
+    """Groups together where their centroids are equal and the balls between them far from full.
+
+    Where a ball is full, its dual is the only one there is.
+    """
+    edges, Y = fusion_of(small).edges, np.abs(found.small.dual)
+    excess = np.square(np.maximum(Y - edges.soft[:, None], 0.0)).sum(axis=1)
+    load = fullness(excess, Y.max(axis=1, initial=0.0), edges.soft, edges.block)
+    labels = found.small.labels
+    joined = (labels[edges.tail] == labels[edges.head]) & (load < _FULL)
+    return components(labels.size, edges.tail, edges.head, joined)[found.groups]
 
 
 def connected(problem: Problem, groups: Labels) -> Labels:
@@ -141,7 +178,7 @@ def carried(
     """A solution on some groups, written for those of another contraction. O(c N).
 
     Centroids are averaged over the new groups; the dual of an edge of nodes is its share of the
-    dual between the old groups, or its flow where a group was parted, and duals of all edges
+    dual between the old groups, or its flow where a cluster was parted, and duals of all edges
     between two new groups are added. Labels are those of the first member.
     """
     old = start.small
@@ -150,7 +187,10 @@ def carried(
         shape=(start.groups.size, old.centroids.shape[0]),
     )
     before = contract(problem, start.groups)
-    shared = csr_array(contraction.sums.multiply(before.share[None, :]))
+    share = before.share.copy()
+    if parting is not None:
+        share[parting.edges] = 0.0
+    shared = csr_array(contraction.sums.multiply(share[None, :]))
     dual = np.asarray((shared @ before.sums.T) @ old.dual)
     if parting is not None:
         dual += contraction.sums[:, parting.edges] @ parting.flow
