@@ -26,8 +26,8 @@ from convexhc.terms.metric import averaging
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-# Columns of a flow that are held in memory together.
-_COLUMNS = 256
+# Columns of a flow that are held in memory together, and the round-off that is taken for nought.
+_COLUMNS, _ROUND_OFF = 256, 1e-9
 
 
 class Columns(Protocol):
@@ -50,26 +50,20 @@ class Rows(Columns, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """What a flow inside clusters must bring, so that gradients are equal inside their groups.
-
-    R = (I - J)(T - B) + J B_in: J takes means over groups, B is the pull of the edges between
-    clusters, B_in that of the edges between groups of one cluster. The sum of B_in over a group is
-    kept and the way it takes is free: it is part of the flow.
+    """What the flow must bring to every row: R = (I - J)(T - B), B the pull of the edges between.
 
     Parameters
     ----------
     target : (N, m) csr_array or ndarray
         T.
     dual : (E_c, m) ndarray
-        Dual between the groups.
+        Dual between the clusters.
     between : (N, E_c) csr_array
-        Takes it to the nodes, along edges between clusters: B = between @ dual.
-    net : (g, E_c) csr_array
-        Takes it to the groups, along edges inside clusters, divided by their sizes.
-    mean : (g, N) csr_array
-        Means over groups.
-    groups : (N,) ndarray of int
-        Group of every node.
+        Takes it to the nodes: B = between @ dual.
+    mean : (c, N) csr_array
+        Means over clusters, J = mean[labels].
+    labels : (N,) ndarray of int
+        Cluster of every node.
     shift : (N,) ndarray
         Mean of every row of R, which a fixed row sum makes free and which is left out.
     """
@@ -77,37 +71,23 @@ class Demand:
     target: csr_array | Array
     dual: Array
     between: csr_array
-    net: csr_array
     mean: csr_array
-    groups: Labels
+    labels: Labels
     shift: Array
 
     @classmethod
-    def of(
-        cls, problem: Problem, contraction: Contraction, dual: Array, clusters: Labels
-    ) -> Demand:
+    def of(cls, problem: Problem, contraction: Contraction, dual: Array) -> Demand:
         """What the dual of a contracted solution leaves to the flow. O(N + E + E_c m)."""
         graph = fusion_of(problem).differences.graph
-        crossing = clusters[graph.tail] != clusters[graph.head]
-        ends, edges = np.concatenate([graph.tail, graph.head]), np.arange(graph.n_edges)
-
-        def pull(chosen: NDArray[np.bool_]) -> csr_array:
-            share = np.where(chosen, contraction.share, 0.0)
-            entries = np.concatenate([share, -share]), (ends, np.tile(edges, 2))
-            return csr_array(csr_array(entries, (graph.n, edges.size)) @ contraction.sums.T)
-
-        mean, m = averaging(contraction.labels), problem.shape[1]
-        demand = cls(
-            problem.fidelity.operand,
-            dual,
-            pull(crossing),
-            csr_array(mean @ pull(~crossing)),
-            mean,
-            contraction.labels,
-            np.zeros(graph.n),
-        )
+        edges = np.arange(graph.n_edges)
+        ends = np.concatenate([graph.tail, graph.head])
+        sign = np.concatenate([contraction.share, -contraction.share])
+        spread = csr_array((sign, (ends, np.tile(edges, 2))), shape=(graph.n, graph.n_edges))
+        labels, m = contraction.labels, problem.shape[1]
+        between, shift = csr_array(spread @ contraction.sums.T), np.zeros(graph.n)
+        demand = cls(problem.fidelity.operand, dual, between, averaging(labels), labels, shift)
         if problem.constraint.row_sums:
-            demand.shift[:] = demand.times(np.ones((m, 1)))[:, 0] / m
+            shift[:] = demand.times(np.ones((m, 1)))[:, 0] / m
         return demand
 
     @property
@@ -119,27 +99,23 @@ class Demand:
         """Some columns of R."""
         T = self.target[:, block]
         T = T if isinstance(T, np.ndarray) else T.toarray()
-        return self._left(T, self.dual[:, block]) - self.shift[:, None]
+        return self._centered(T - self.between @ self.dual[:, block]) - self.shift[:, None]
 
     def times(self, G: Array) -> Array:
         """R G, without making R. O((nnz(T) + N) columns of G + E_c m)."""
-        left = self._left(self.target @ G, self.dual @ G)
-        return np.asarray(left - np.outer(self.shift, G.sum(axis=0)))
+        centered = self._centered(self.target @ G - self.between @ (self.dual @ G))
+        return np.asarray(centered - np.outer(self.shift, G.sum(axis=0)))
 
     def under(self, V: Array) -> Array:
         """V'R, without making R: V has one row a node."""
-        means = self.mean @ V
-        centered = V - means[self.groups]
-        sums = means * np.bincount(self.groups)[:, None]
+        centered = self._centered(V)
         out: Array = np.asarray((self.target.T @ centered).T)
-        out += np.asarray(self.net.T @ sums - self.between.T @ centered).T @ self.dual
+        out -= np.asarray(self.between.T @ centered).T @ self.dual
         out -= (V.T @ self.shift)[:, None]
         return out
 
-    def _left(self, T: Array, dual: Array) -> Array:
-        X = T - self.between @ dual
-        X -= (self.mean @ X - self.net @ dual)[self.groups]
-        return np.asarray(X)
+    def _centered(self, X: Array) -> Array:
+        return np.asarray(X - (self.mean @ X)[self.labels])
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,9 +231,26 @@ class Currents:
         everywhere[self.nodes] = V
         return demand.under(everywhere)
 
+    def leak(self, demand: Columns) -> float:
+        """What round-off keeps the flow from bringing, added up over the nodes.
+
+        Below the round-off of the demand itself it counts as zero.
+        """
+        c, n = self.conductance, self.nodes.size
+        edge, ends = np.arange(c.size), np.concatenate([self.tail, self.head])
+        signs = np.concatenate([np.ones(c.size), -np.ones(c.size)])
+        D = csr_array((signs, (np.tile(edge, 2), ends)), shape=(c.size, n))
+        lost, whole = np.zeros(n), np.zeros(n)
+        for first, X in zip(_starts(demand), self._potentials(demand), strict=True):
+            R = demand.columns(slice(first, first + X.shape[1]))[self.nodes]
+            lost += np.square(R - D.T @ (c[:, None] * (D @ X))).sum(axis=1)
+            whole += np.square(R).sum(axis=1)
+        total = float(np.sqrt(lost).sum())
+        return total if total > _ROUND_OFF * float(np.sqrt(whole).sum()) else 0.0
+
     def _potentials(self, demand: Columns) -> Iterator[Array]:
         """X with L X = demand, a block of columns at a time."""
-        for first in range(0, demand.width, _COLUMNS):
+        for first in _starts(demand):
             block = slice(first, min(first + _COLUMNS, demand.width))
             X = np.ascontiguousarray(demand.columns(block)[self.nodes])
             self._solve(X)
@@ -266,6 +259,10 @@ class Currents:
     def _solve(self, X: Array) -> None:
         L = self.lower
         flow_kernels.substitute(X, L.indptr, L.indices, L.data, self.pivot)
+
+
+def _starts(demand: Columns) -> range:
+    return range(0, demand.width, _COLUMNS)
 
 
 def fullness(excess: Array, most: Array, soft: Array, block: Array) -> Array:

@@ -38,9 +38,9 @@ Flags = NDArray[np.bool_]
 
 # Conductances are changed so often at the most, by this power of the load, idle edges counting as
 # loaded so much, and are kept within this factor of the squared weights.
-_ROUNDS, _POWER, _IDLE, _RANGE = 40, 0.5, 0.2, 1e4
+_ROUNDS, _POWER, _IDLE, _RANGE = 40, 1.0, 0.2, 1e2
 # An excess that has not fallen to this share in so many rounds will not vanish.
-_STALLED, _PATIENCE, _NEARLY = 0.9, 4, 5e-4
+_STALLED, _PATIENCE, _NEARLY = 0.9, 8, 5e-4
 # Columns of a sketch, the number of columns from which on there is one, and how far below one it
 # has to see a load. How often all columns are solved for.
 _SKETCH, _MANY, _MARGIN, _TRIALS = 64, 256, 0.02, 4
@@ -53,7 +53,7 @@ _PAYABLE = 500
 
 
 class Parting(NamedTuple):
-    """Finer groups, and edges between them that ran inside a cluster, with their flow."""
+    """Finer groups, and the edges between them that ran inside the old ones, with their flow."""
 
     groups: Labels
     edges: Index
@@ -66,10 +66,9 @@ def parted(
     dual: Array,
     *,
     spare: float = 0.0,
-    clusters: Labels | None = None,
     ways: Array | None = None,
 ) -> tuple[Parting | None, float]:
-    """Where groups of a contraction come apart; None if a flow holds all of them together.
+    """Where clusters of a contraction come apart; None if a flow holds all of them together.
 
     Parameters
     ----------
@@ -82,10 +81,6 @@ def parted(
     spare : float
         By how much the gap may grow: flows a little too large are cut down to their balls, and what
         the rows then lack is paid for.
-    clusters : (N,) ndarray of int, optional
-        Groups whose centroids are equal have one label: the dual between them is one of many, and
-        the flow is free to find another that brings the same to every group. By default the groups
-        themselves.
     ways : (E,) ndarray, optional
         Conductances to start the search from, changed in place to where it ended; by default the
         squared weights.
@@ -104,9 +99,8 @@ def parted(
     A sparse factorisation and some dozens of solves a round, and m solves at the end, O(N) memory
     a column, a few columns at a time.
     """
-    clusters = contraction.labels if clusters is None else clusters
     ways = np.square(fusion_of(problem).differences.graph.weight) if ways is None else ways
-    search = _Search.of(problem, Demand.of(problem, contraction, dual, clusters), clusters, ways)
+    search = _Search.of(problem, Demand.of(problem, contraction, dual), ways)
     waiting, load = search.occupied, np.zeros(ways.size)
     for trial in range(_TRIALS):
         if not waiting.any():
@@ -196,8 +190,8 @@ class _Search:
     scale: _Scale
 
     @classmethod
-    def of(cls, problem: Problem, demand: Demand, labels: Labels, ways: Array) -> _Search:
-        edges = fusion_of(problem).edges
+    def of(cls, problem: Problem, demand: Demand, ways: Array) -> _Search:
+        edges, labels = fusion_of(problem).edges, demand.labels
         inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
         few = demand.width <= _MANY
         guide = demand if few else Sketch.of(demand, _SKETCH)
@@ -274,11 +268,15 @@ class _Search:
         """By how much the gap grows when the flow along the full edges is cut down to their balls.
 
         A row whose gradient is off by r lowers its potential by at most -min r and its cost by
-        <r, C>. Infinite for too many edges.
+        <r, C>: by no more than max r - min r. What round-off lost on the way is paid for as well.
+        Infinite for too many edges.
         """
-        over = np.flatnonzero(load > 1.0)
+        over = np.flatnonzero(load > 1.0 + _ROUND_OFF)
         if over.size > _PAYABLE:
             return np.inf
+        leak = 2.0 * system.leak(self.guide)
+        if over.size == 0:
+            return leak
         flow = system.flow(self.demand, over)
         fitted, some = flow.copy(), _some(system.edges, over)
         edge_kernels.project_dual(fitted, some)
@@ -286,14 +284,13 @@ class _Search:
         lacking = np.zeros((rows.size, flow.shape[1]))
         np.add.at(lacking, ends[: over.size], flow - fitted)
         np.add.at(lacking, ends[over.size :], fitted - flow)
-        return float((lacking.max(axis=1) - lacking.min(axis=1)).sum())
+        return leak + float((lacking.max(axis=1) - lacking.min(axis=1)).sum())
 
     def part(self, torn: Flags, load: Array) -> Parting:
-        """Cut some clusters where they are too full, and all of them into their groups."""
+        """Cut some clusters where they are too full."""
         tail, head = self.edges.tail, self.edges.head
         system, at = self.currents(torn)
-        groups = self.demand.groups
-        whole = groups[tail] == groups[head]
+        whole = self.labels[tail] == self.labels[head]
         whole[at[_cuts(self.labels, tail[at], head[at], load[at], torn)]] = False
         finer = components(self.labels.size, tail, head, whole)
         apart = np.flatnonzero(finer[tail[at]] != finer[head[at]])

@@ -21,7 +21,6 @@ from scipy.sparse import csr_array
 from convexhc.kernels.components import components
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction, contract
-from convexhc.solvers.currents import fullness
 from convexhc.solvers.flows import Parting, parted
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution
@@ -31,8 +30,7 @@ from convexhc.terms.metric import averaging
 Array = NDArray[np.float64]
 Chooser = Callable[[Problem], Method[Any]]
 
-# Share of the gap that is left to the solver, and from which load on a ball counts as full.
-_PART, _FULL = 0.5, 0.9
+_PART = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,52 +115,16 @@ def solve_fused(
         small = run(contraction.problem, method, start=first, tol=part * tol, max_iter=max_iter)
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
-        start, parting = _held(problem, contraction, Fused(groups, small, ways), tol)
+        proof = small.certificate
+        spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
+        parting, price = parted(problem, contraction, small.dual, spare=spare, ways=ways)
+        small = replace(small, certificate=proof._replace(gap=proof.gap + price))
+        start = Fused(groups, small, ways)
         if parting is None:
             return start
         groups = parting.groups
         if most is not None and groups.max() >= most:
             return None
-
-
-def _held(
-    problem: Problem, contraction: Contraction, found: Fused, tol: float
-) -> tuple[Fused, Parting | None]:
-    """Hold a solution together by flows: what is proven, or where it parts.
-
-    First by flows inside its clusters; if these fail but lead to no new groups, by flows inside its
-    groups, which are parted then.
-    """
-    proof = found.small.certificate
-    spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
-    for clusters in (_loose(contraction.problem, found), found.groups):
-        parting, price = parted(
-            problem,
-            contraction,
-            found.small.dual,
-            spare=spare,
-            clusters=clusters,
-            ways=found.ways,
-        )
-        if parting is None:
-            paid = replace(found.small, certificate=proof._replace(gap=proof.gap + price))
-            return replace(found, small=paid), None
-        if parting.groups.max() > found.groups.max():
-            break
-    return found, parting
-
-
-def _loose(small: Problem, found: Fused) -> Labels:
-    """Groups together where their centroids are equal and the balls between them far from full.
-
-    Where a ball is full, its dual is the only one there is.
-    """
-    edges, Y = fusion_of(small).edges, np.abs(found.small.dual)
-    excess = np.square(np.maximum(Y - edges.soft[:, None], 0.0)).sum(axis=1)
-    load = fullness(excess, Y.max(axis=1, initial=0.0), edges.soft, edges.block)
-    labels = found.small.labels
-    joined = (labels[edges.tail] == labels[edges.head]) & (load < _FULL)
-    return components(labels.size, edges.tail, edges.head, joined)[found.groups]
 
 
 def connected(problem: Problem, groups: Labels) -> Labels:
@@ -178,7 +140,7 @@ def carried(
     """A solution on some groups, written for those of another contraction. O(c N).
 
     Centroids are averaged over the new groups; the dual of an edge of nodes is its share of the
-    dual between the old groups, or its flow where a cluster was parted, and duals of all edges
+    dual between the old groups, or its flow where a group was parted, and duals of all edges
     between two new groups are added. Labels are those of the first member.
     """
     old = start.small
@@ -187,10 +149,7 @@ def carried(
         shape=(start.groups.size, old.centroids.shape[0]),
     )
     before = contract(problem, start.groups)
-    share = before.share.copy()
-    if parting is not None:
-        share[parting.edges] = 0.0
-    shared = csr_array(contraction.sums.multiply(share[None, :]))
+    shared = csr_array(contraction.sums.multiply(before.share[None, :]))
     dual = np.asarray((shared @ before.sums.T) @ old.dual)
     if parting is not None:
         dual += contraction.sums[:, parting.edges] @ parting.flow
