@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 from convexhc import Status, solve_path
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.kernels.components import bounded_groups
 from convexhc.problem import graph_problem
 from convexhc.similarity import two_hop
 from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.contraction import contract
 from convexhc.solvers.flows import parted
-from convexhc.solvers.fused import consensus, solve_fused
+from convexhc.solvers.fused import solve_fused
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
-from laws import CONSTRAINTS, L1_RATIOS, first_occurrence, random_kernel, seeds, solved
+from laws import CONSTRAINTS, L1_RATIOS, random_kernel, seeds, solved
 
 OPTIONS = {"tol": 1e-6, "max_iter": 20_000}
 
@@ -97,16 +96,6 @@ def test_a_flow_that_is_too_large_can_be_paid_for_and_the_price_is_no_promise():
         assert truth <= price + 1e-8
 
 
-def test_the_consensus_is_a_solution_above_the_bound():
-    kernel = random_kernel(np.random.default_rng(2), 12, parts=2)
-    problem = graph_problem(kernel, 0.0)
-    groups = first_occurrence(kernel.components()[1] * 3 + np.arange(12) % 3)
-    small = contract(problem, groups).problem
-    start = consensus(problem.at(1.001 * consensus_bound(small)), groups)
-    assert start.small.relative_gap <= 1e-9
-    assert start.n_clusters == 2
-
-
 @given(seed=seeds, tol=st.sampled_from([0.3, 0.03, 3e-3]), share=st.sampled_from([0.1, 0.3, 0.7]))
 @settings(max_examples=60)
 def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol, share):
@@ -121,17 +110,6 @@ def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol,
     proof = found.small.certificate
     assert proof.relative_gap <= tol
     assert at.objective(found.small.centroids[found.groups]) - best <= proof.gap + 1e-8 * abs(best)
-
-
-@given(seed=seeds, most=st.integers(1, 9))
-def test_bounded_groups_are_small_and_connected(seed, most):
-    kernel = random_kernel(np.random.default_rng(seed), 20, density=0.1)
-    groups = bounded_groups(20, kernel.tail, kernel.head, most)
-    assert np.bincount(groups).max() <= most
-    np.testing.assert_array_equal(groups, first_occurrence(groups))
-    inside = groups[kernel.tail] == groups[kernel.head]
-    pieces = Graph.from_edges(20, kernel.tail[inside], kernel.head[inside], kernel.weight[inside])
-    assert pieces.components()[0] == groups.max() + 1
 
 
 @pytest.fixture(scope="module")
@@ -150,16 +128,6 @@ def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
     for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
         np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
         np.testing.assert_array_equal(up.labels(n_clusters=k), truth)
-
-
-def test_pieces_give_the_same_scales(small_graph, monkeypatch):
-    """As on a graph too large to be one group."""
-    K, graph = small_graph
-    monkeypatch.setattr("convexhc.path.march._LARGE", 10)
-    monkeypatch.setattr("convexhc.path.march._PIECE", 3)
-    down = solve_path(K, max_clusters=8)
-    for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
-        np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
 
 
 def test_given_lam_are_solved_from_above_too(small_graph):

@@ -49,23 +49,3 @@ def components(n: int, tail: Index, head: Index, joined: NDArray[np.bool_]) -> I
             a, b = _root(parent, tail[e]), _root(parent, head[e])
             parent[max(a, b)] = min(a, b)
     return _numbered(parent)
-
-
-@njit(cache=True, nogil=True)
-def bounded_groups(n: int, tail: Index, head: Index, most: int) -> Index:
-    """Groups of at most ``most`` nodes, joined along the edges in the order given.
-
-    Numbered by first occurrence, each connected. O(n + E), nearly.
-
-    Examples
-    --------
-    >>> bounded_groups(4, np.array([1, 0, 2]), np.array([2, 1, 3]), 2)
-    array([0, 1, 1, 2])
-    """
-    parent, size = np.arange(n), np.ones(n, np.int64)
-    for e in range(tail.size):
-        a, b = _root(parent, tail[e]), _root(parent, head[e])
-        if a != b and size[a] + size[b] <= most:
-            parent[max(a, b)] = min(a, b)
-            size[min(a, b)] = size[a] + size[b]
-    return _numbered(parent)

@@ -1,25 +1,81 @@
-"""How much a flow along the edges asks of their dual balls."""
+"""Flows of least energy: triangular solves, and how much a flow asks of the dual balls.
+
+Columns and edges are shared among the threads, and no two threads add to one number: the answer
+does not depend on how many there are.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+Pointer = NDArray[np.int32]
+
+# Columns solved together: as many as stay in the cache with their rows.
+_PANEL = 64
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def measure(
-    X: Array, tail: Index, head: Index, conductance: Array, soft: Array, excess: Array, most: Array
+def _substitute_panel(
+    X: Array, first: int, last: int, start: Pointer, row: Pointer, value: Array, pivot: Array
 ) -> None:
-    """Add a block of columns of the flow Y_e = conductance_e (X_i - X_j) to two measures of it.
+    n = X.shape[0]
+    for j in range(n):
+        source = X[j, first:last]
+        for p in range(start[j], start[j + 1]):
+            factor, out = value[p], X[row[p], first:last]
+            for k in range(last - first):
+                out[k] -= factor * source[k]
+    for j in range(n - 1, -1, -1):
+        out, inverse = X[j, first:last], 1.0 / pivot[j]
+        for k in range(last - first):
+            out[k] *= inverse
+        for p in range(start[j], start[j + 1]):
+            factor, source = value[p], X[row[p], first:last]
+            for k in range(last - first):
+                out[k] -= factor * source[k]
 
-    ``excess`` gets sum_k max(|Y_ek| - soft_e, 0)^2 and ``most`` the largest |Y_ek|, both in place,
-    so that the columns may come in any number of blocks. Nothing is stored. O(E m).
+
+@njit(cache=True, nogil=True, parallel=True)
+def _substitute_threaded(
+    X: Array, start: Pointer, row: Pointer, value: Array, pivot: Array
+) -> None:
+    m = X.shape[1]
+    for panel in prange((m + _PANEL - 1) // _PANEL):
+        first = panel * _PANEL
+        _substitute_panel(X, first, min(first + _PANEL, m), start, row, value, pivot)
+
+
+def substitute(X: Array, start: Pointer, row: Pointer, value: Array, pivot: Array) -> None:
+    """Solve L D L' X = R in place, X holding R.
+
+    L is unit lower triangular, its entries below the diagonal given by columns (start, row, value),
+    and D = diag(pivot). O(m nnz(L)), a panel of columns at a time: the factor is then read once a
+    panel, and a step is an operation on whole rows of it.
     """
-    for e in range(tail.size):
+    if get_num_threads() > 1 and X.shape[1] > _PANEL:
+        _substitute_threaded(X, start, row, value, pivot)
+        return
+    for first in range(0, X.shape[1], _PANEL):
+        last = min(first + _PANEL, X.shape[1])
+        _substitute_panel(X, first, last, start, row, value, pivot)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _measure_run(
+    run: tuple[int, int],
+    X: Array,
+    tail: Index,
+    head: Index,
+    conductance: Array,
+    soft: Array,
+    excess: Array,
+    most: Array,
+) -> None:
+    for e in range(run[0], run[1]):
         i, j, c, s = tail[e], head[e], conductance[e], soft[e]
         total, largest = 0.0, most[e]
         for k in range(X.shape[1]):
@@ -30,3 +86,35 @@ def measure(
             largest = max(largest, y)
         excess[e] += total
         most[e] = largest
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _measure_threaded(
+    runs: int,
+    X: Array,
+    tail: Index,
+    head: Index,
+    conductance: Array,
+    soft: Array,
+    excess: Array,
+    most: Array,
+) -> None:
+    for r in prange(runs):
+        run = (r * tail.size // runs, (r + 1) * tail.size // runs)
+        _measure_run(run, X, tail, head, conductance, soft, excess, most)
+
+
+def measure(
+    X: Array, tail: Index, head: Index, conductance: Array, soft: Array, excess: Array, most: Array
+) -> None:
+    """Add a block of columns of the flow Y_e = conductance_e (X_i - X_j) to two measures of it.
+
+    ``excess`` gets sum_k max(|Y_ek| - soft_e, 0)^2 and ``most`` the largest |Y_ek|, both in place,
+    so that the columns may come in any number of blocks. Nothing is stored. O(E m).
+    """
+    # Below a million entries a pass takes about a millisecond, too little to share.
+    runs = get_num_threads() if tail.size * X.shape[1] > 1_000_000 else 1
+    if runs > 1:
+        _measure_threaded(runs, X, tail, head, conductance, soft, excess, most)
+    else:
+        _measure_run((0, tail.size), X, tail, head, conductance, soft, excess, most)

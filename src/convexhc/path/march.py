@@ -14,14 +14,11 @@ from typing import Any
 import numpy as np
 
 from convexhc.graph import Graph
-from convexhc.kernels.components import bounded_groups
 from convexhc.path.point import Point, point_of
 from convexhc.path.storage import Checkpoint, Progress
 from convexhc.problem import Labels, Problem
-from convexhc.solvers.bounds import consensus_bound, consensus_flow
-from convexhc.solvers.contraction import contract
-from convexhc.solvers.flows import parted
-from convexhc.solvers.fused import Fused, at_rest, consensus, solve_fused
+from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.fused import Fused, at_rest, solve_fused
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
 
@@ -30,9 +27,9 @@ from convexhc.solvers.start import fusion_of
 _FIRST, _DESCENTS, _STRIDE, _LEAP, _BEYOND = 1e-3, 4, 1.5, 3.0, 10.0
 # How far beyond two solutions the line through them is trusted, in units of their distance.
 _REACH = 2.0
-# Downwards on a large graph, groups have at most so many nodes: flows inside them are then cheap,
-# and the solver fuses them by itself.
-_LARGE, _PIECE = 3000, 32
+# Downwards, how many times as many groups as clusters are asked for are too many, and this many at
+# the least.
+_CROWD, _CROWD_LEAST = 4, 100
 
 
 @dataclass
@@ -69,20 +66,8 @@ class March:
         self.most: int | None = self.options["max_clusters"]
         self.down = self.most is not None
         self.first_groups = self._first_groups()
-        self.in_pieces = self.down and self.kernel.n > _LARGE
-        self.bound = self._settle() if self.in_pieces else consensus_bound(self.problem)
-
-    def _settle(self) -> float:
-        """Part the first pieces until all of them are fused where the consensus is optimal."""
-        while True:
-            contraction = contract(self.problem, self.first_groups)
-            # A little above, so that the last edge is not met with equality.
-            bound = 1.001 * consensus_bound(contraction.problem)
-            flow = consensus_flow(contraction.problem)
-            parting, _ = parted(self.problem.at(bound), contraction, flow)
-            if parting is None:
-                return bound
-            self.first_groups = parting.groups
+        self.bound = consensus_bound(self.problem)
+        self.too_far = 0.0
 
     def go(self) -> tuple[list[Point], bool]:
         """Solve what has not been solved yet; tell whether the end was reached."""
@@ -95,14 +80,8 @@ class March:
         return self.progress.points, reached and not stopped
 
     def _first_groups(self) -> Labels:
-        """Single nodes upwards; downwards everything that hangs together, in pieces if large."""
-        n, graph = self.kernel.n, self.weights
-        if not self.down:
-            return np.arange(n)
-        if n <= _LARGE:
-            return graph.components()[1]
-        order = np.argsort(-graph.weight, kind="stable")
-        return bounded_groups(n, graph.tail[order], graph.head[order], _PIECE)
+        """Single nodes upwards; downwards everything that hangs together."""
+        return self.weights.components()[1] if self.down else np.arange(self.kernel.n)
 
     def _at_end(self, here: Fused) -> bool:
         """Whether everything that can be fused is; or, downwards, whether enough has parted."""
@@ -130,6 +109,8 @@ class March:
                 if not self.bound * 1e-9 < behind.lam <= _BEYOND * self.bound:
                     return
                 yield behind.lam * self._stride(behind)
+                if not progress.ahead:
+                    continue
             ahead = progress.ahead[-1]
             if self._resolved(behind, ahead):
                 self._advance()
@@ -150,7 +131,7 @@ class March:
     def _stride(self, behind: Fused) -> float:
         """Ratio to the next lam: long while nothing is fused, since nothing can be missed there."""
         if self.down:
-            return 1.0 / _STRIDE
+            return max(1.0 / _STRIDE, float(np.sqrt(self.too_far / behind.lam)))
         return _LEAP if behind.n_clusters == self.kernel.n else _STRIDE
 
     def _resolved(self, one: Fused, other: Fused) -> bool:
@@ -165,17 +146,19 @@ class March:
     def _stopped(self, lam: float) -> bool:
         """Solve one lam from the solution behind, keep it, save it, hand it over."""
         progress, start = self.progress, self.progress.behind
-        if start is None and self.in_pieces:
-            start = consensus(self.problem.at(lam), self.first_groups)
         found = solve_fused(
             self.problem.at(lam),
-            self._guess(start),
+            self.first_groups if start is None else start.labels,
             lambda small: choose_method(small, self.options["method"]),
             start=start,
             beside=self._beside(lam),
             tol=self.options["tol"],
             max_iter=self.options["max_iter"],
+            most=self._most_groups(lam),
         )
+        if found is None:
+            self.too_far = lam
+            return False
         point = point_of(found, self.kernel.matrix(), keep=self.keep(lam))
         progress.points.append(point)
         progress.ahead.append(found)
@@ -195,11 +178,13 @@ class March:
             return None if self.down else at_rest(self.problem)
         return one if abs(lam - other.lam) <= _REACH * abs(other.lam - one.lam) else None
 
-    def _guess(self, start: Fused | None) -> Labels:
-        """What may be fused at the next lam: the clusters behind, or their pieces if large."""
-        if start is None:
-            return self.first_groups
-        return start.groups if self.in_pieces else start.labels
+    def _most_groups(self, lam: float) -> int | None:
+        """Groups from which on a lam is left for a shorter stride, while there is a shorter one."""
+        behind, resolution = self.progress.behind, 1.0 + self.options["resolution"]
+        given = self.options["lambdas"] is not None
+        if self.most is None or given or behind is None or behind.lam <= resolution * lam:
+            return None
+        return _CROWD * self.most + _CROWD_LEAST
 
 
 def events(left: Labels, right: Labels) -> int:

@@ -55,6 +55,7 @@ class Checkpoint:
                     said,
                     {name: arrays[f"{name}_{i}"] for name in ARRAYS if f"{name}_{i}" in arrays},
                 ),
+                arrays.get(f"ways_{i}"),
             )
             for i, said in enumerate(text["solutions"])
         ]
@@ -71,6 +72,8 @@ class Checkpoint:
             text, held = pack_solution(solution.small)
             said.append(text)
             arrays[f"groups_{i}"] = solution.groups
+            if solution.ways is not None:
+                arrays[f"ways_{i}"] = solution.ways
             arrays |= {f"{name}_{i}": array for name, array in held.items()}
         text = {
             "kind": "checkpoint",

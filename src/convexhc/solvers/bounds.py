@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import splu
 
 from convexhc.kernels.prox import dual_norms
-from convexhc.problem import Problem, cluster_means
+from convexhc.problem import Labels, Problem
+from convexhc.solvers.currents import Currents
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.fidelity import Kernel
-from convexhc.terms.laplacian import laplacian
+from convexhc.terms.metric import averaging
 
 Array = NDArray[np.float64]
 
 # Least bound, in units of the mean similarity of a node to itself over the largest weight.
 _LEAST = 1e-2
+# Edges whose flow is held in memory together.
+_EDGES = 256
 
 
 def consensus_bound(problem: Problem) -> float:
@@ -34,7 +38,8 @@ def consensus_bound(problem: Problem) -> float:
     Returns
     -------
     float
-        The bound; zero without edges. One sparse factorisation and N solves.
+        The bound; zero without edges. One sparse factorisation and N solves, a few columns at a
+        time.
 
     Examples
     --------
@@ -45,44 +50,79 @@ def consensus_bound(problem: Problem) -> float:
     >>> round(consensus_bound(graph_problem(pair, 0.0, l1_ratio=0.0)), 6)
     0.707107
     """
-    penalty = fusion_of(problem)
+    penalty = fusion_of(problem.at(1.0))
     weights = penalty.differences.graph
     if weights.n_edges == 0:
         return 0.0
-    steps = consensus_flow(problem) / weights.weight[:, None]
-    bound = float(dual_norms(steps, penalty.l1_ratio).max())
+    labels = weights.components()[1]
+    nodes = np.arange(weights.n)
+    flow = Currents(penalty.edges, np.square(weights.weight), nodes, labels)
+    excess = _Excess.of(problem, labels)
+    # No dual norm is above the Euclidean one: only the edges largest in that need be looked at.
+    size, bound = flow.size(excess), 0.0
+    order = np.argsort(-size, kind="stable")
+    for first in range(0, order.size, _EDGES):
+        some = order[first : first + _EDGES]
+        if size[some[0]] <= bound:
+            break
+        steps = flow.flow(excess, some) / weights.weight[some, None]
+        bound = max(bound, float(dual_norms(steps, penalty.l1_ratio).max()))
     # Identical nodes fuse at any lam above zero, and a path needs one of a size that can be seen.
     each = problem.fidelity.scale / weights.n
     # A kernel is compared with its weights as it is, squared distances by their roots.
-    size = each if isinstance(problem.fidelity, Kernel) else each**0.5
-    return max(bound, _LEAST * size / float(weights.weight.max())) or 1.0
+    unit = each if isinstance(problem.fidelity, Kernel) else each**0.5
+    return max(bound, _LEAST * unit / float(weights.weight.max())) or 1.0
 
 
-def consensus_flow(problem: Problem) -> Array:
-    """An edge dual under which the consensus is optimal, once its balls hold it.
+@dataclass(frozen=True, eq=False)
+class _Excess:
+    """M (I - J) T: what every row has above the mean of its component, by its mass M.
 
-    The weighted least-norm one, Y_e = w_e^2 (X_i - X_j) with L_{w^2} X = (I - J) T: one sparse
-    factorisation and as many solves as the centroids have columns.
+    Parameters
+    ----------
+    target : (c, m) csr_array or ndarray
+        T.
+    mean : (components, c) csr_array
+        Weighted means over components.
+    labels : (c,) ndarray of int
+        Component of every row.
+    mass : (c,) ndarray
+        Number of nodes behind every row.
+    shift : (c,) ndarray
+        Mean of every row, left out where a fixed row sum makes it free.
     """
-    penalty = fusion_of(problem)
-    weights = penalty.differences.graph
-    if weights.n_edges == 0:
-        return np.zeros((0, problem.shape[1]))
-    count, labels = weights.components()
-    T, mass = problem.fidelity.target, problem.fidelity.metric.mass
-    right = T - cluster_means(T, labels, mass)[labels]
-    if mass is not None:
-        right *= mass[:, None]
-    if count == 1 and problem.constraint.row_sums:
-        right -= right.mean(axis=1, keepdims=True)
-    n = weights.n
-    # One grounded node a component makes the Laplacian definite and moves X by a constant there.
-    grounded = np.zeros(n)
-    grounded[np.unique(labels, return_index=True)[1]] = 1.0
-    L = laplacian(weights, np.square(weights.weight))
-    scale = float(L.diagonal().max())
-    shift = csr_array((scale * grounded, (np.arange(n), np.arange(n))), shape=(n, n))
-    X = splu((L + shift).tocsc()).solve(right)
-    return np.ascontiguousarray(
-        np.square(weights.weight)[:, None] * (X[weights.tail] - X[weights.head])
-    )
+
+    target: csr_array | Array
+    mean: csr_array
+    labels: Labels
+    mass: Array
+    shift: Array
+
+    @classmethod
+    def of(cls, problem: Problem, labels: Labels) -> _Excess:
+        mass = problem.fidelity.metric.mass
+        n, m = problem.shape
+        heavy = np.ones(n) if mass is None else mass
+        T, shift = problem.fidelity.operand, np.zeros(n)
+        excess = cls(T, averaging(labels, mass), labels, heavy, shift)
+        if labels.max() == 0 and problem.constraint.row_sums:
+            shift[:] = excess._centered(T @ np.ones((m, 1)))[:, 0] / m
+        return excess
+
+    @property
+    def width(self) -> int:
+        return int(self.target.shape[1])
+
+    def columns(self, block: slice) -> Array:
+        T = self.target[:, block]
+        T = T if isinstance(T, np.ndarray) else T.toarray()
+        return self._centered(T) - self.shift[:, None]
+
+    def under(self, V: Array) -> Array:
+        heavy = V * self.mass[:, None]
+        sums = csr_array((np.ones(V.shape[0]), (self.labels, np.arange(V.shape[0])))) @ heavy
+        centered = heavy - self.mean.T @ sums
+        return np.asarray((self.target.T @ centered).T - (V.T @ self.shift)[:, None])
+
+    def _centered(self, T: Array) -> Array:
+        return np.asarray((T - (self.mean @ T)[self.labels]) * self.mass[:, None])

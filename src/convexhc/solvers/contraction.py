@@ -83,7 +83,8 @@ def contract(problem: Problem, labels: Labels) -> Contraction:
     crossing = np.flatnonzero(tail != head)
     low, high = np.minimum(tail, head)[crossing], np.maximum(tail, head)[crossing]
     pairs, index = np.unique(low * count + high, return_inverse=True)
-    weight: Array = np.bincount(index, graph.weight[crossing], minlength=pairs.size)
+    weight = np.zeros(pairs.size)
+    np.add.at(weight, index, graph.weight[crossing])
     names = tuple(range(count))
     small = Graph(count, pairs // count, pairs % count, weight, np.zeros(count), names)
     sign = np.where(tail[crossing] < head[crossing], 1.0, -1.0)

@@ -9,12 +9,13 @@ mean of its cluster along the edges of the cluster.
 
 The flow of least energy under given conductances is one Laplacian system. Where an edge is asked
 for more than its ball holds, its conductance falls and that of idle edges rises, and the flow finds
-other ways; where there are none left, the edges asked for too much are a cut of the cluster.
+other ways; where there are none left, the edges asked for too much are a cut of the cluster. On
+many columns this search goes by a sketch of them; what it finds counts only after all columns have
+been solved for under the conductances found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,25 +23,31 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
-from scipy.sparse.linalg import splu
 
 from convexhc.kernels import edges as edge_kernels
-from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction
+from convexhc.solvers.currents import Currents, Demand, Sketch
 from convexhc.solvers.start import fusion_of
-from convexhc.terms.metric import averaging
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 # Conductances are changed so often at the most, by this power of the load, idle edges counting as
-# loaded so much; a load that has not fallen by this share in two rounds will not fall below one.
-_ROUNDS, _POWER, _IDLE, _STALLED = 12, 0.5, 0.2, 0.98
-# Columns of a flow that are held in memory together, and how far round-off may leave a ball.
-_COLUMNS, _ROUND_OFF = 256, 1e-9
+# loaded so much, and are kept within this factor of the squared weights.
+_ROUNDS, _POWER, _IDLE, _RANGE = 40, 1.0, 0.2, 1e2
+# An excess that has not fallen to this share in so many rounds will not vanish.
+_STALLED, _PATIENCE, _NEARLY = 0.9, 8, 5e-4
+# Columns of a sketch, the number of columns from which on there is one, and how far below one it
+# has to see a load. How often all columns are solved for.
+_SKETCH, _MANY, _MARGIN, _TRIALS = 64, 256, 0.02, 4
+# How much further than the flow itself its loads are measured, to read the sketch by.
+_STRETCH = 1.5
+# How far round-off may leave a ball.
+_ROUND_OFF = 1e-9
 # Edges too full, at the most, whose flow is cut down instead of parting their cluster.
 _PAYABLE = 500
 
@@ -49,12 +56,17 @@ class Parting(NamedTuple):
     """Finer groups, and the edges between them that ran inside the old ones, with their flow."""
 
     groups: Labels
-    edges: NDArray[np.int64]
+    edges: Index
     flow: Array
 
 
 def parted(
-    problem: Problem, contraction: Contraction, dual: Array, *, spare: float = 0.0
+    problem: Problem,
+    contraction: Contraction,
+    dual: Array,
+    *,
+    spare: float = 0.0,
+    ways: Array | None = None,
 ) -> tuple[Parting | None, float]:
     """Where clusters of a contraction come apart; None if a flow holds all of them together.
 
@@ -69,6 +81,9 @@ def parted(
     spare : float
         By how much the gap may grow: flows a little too large are cut down to their balls, and what
         the rows then lack is paid for.
+    ways : (E,) ndarray, optional
+        Conductances to start the search from, changed in place to where it ended; by default the
+        squared weights.
 
     Returns
     -------
@@ -81,190 +96,211 @@ def parted(
 
     Notes
     -----
-    A sparse factorisation and m solves a round, O(N) memory a column, a few columns at a time.
+    A sparse factorisation and some dozens of solves a round, and m solves at the end, O(N) memory
+    a column, a few columns at a time.
     """
-    labels = contraction.labels
-    graph = fusion_of(problem).differences.graph
-    inside = np.flatnonzero(labels[graph.tail] == labels[graph.head])
-    if inside.size == 0:
-        return None, 0.0
-    demand = _Demand.of(problem, contraction, dual)
-    waiting = np.ones(int(labels.max()) + 1, np.bool_)
-    cut = np.zeros(graph.n_edges, np.bool_)
-    conductance = np.square(graph.weight)
-    worst: list[Array] = []
-    for _ in range(_ROUNDS):
-        at = inside[waiting[labels[graph.tail[inside]]]]
-        nodes = np.flatnonzero(waiting[labels])
-        load = _System(problem, demand, at, conductance[at], nodes).load()
-        heaviest = np.zeros(waiting.size)
-        np.maximum.at(heaviest, labels[graph.tail[at]], load)
-        waiting = heaviest > 1.0 + _ROUND_OFF
+    ways = np.square(fusion_of(problem).differences.graph.weight) if ways is None else ways
+    search = _Search.of(problem, Demand.of(problem, contraction, dual), ways)
+    waiting, load = search.occupied, np.zeros(ways.size)
+    for trial in range(_TRIALS):
         if not waiting.any():
-            break
-        worst.append(heaviest)
-        if len(worst) > 2:
-            hopeless = waiting & (heaviest > _STALLED * worst[-3])
-            cut[at[_cuts(labels, graph.tail[at], graph.head[at], load, hopeless)]] = True
-            waiting &= ~hopeless
-            if not waiting.any():
-                break
-        conductance[at] /= np.maximum(load, _IDLE) ** _POWER
-    else:
-        cut[at[_cuts(labels, graph.tail[at], graph.head[at], load, waiting)]] = True
-    if not cut.any():
-        return None, 0.0
-    whole = np.zeros(graph.n_edges, np.bool_)
-    whole[inside] = True
-    finer = components(graph.n, graph.tail, graph.head, whole & ~cut)
-    torn = np.zeros(waiting.size, np.bool_)
-    torn[labels[graph.tail[cut]]] = True
-    at = inside[torn[labels[graph.tail[inside]]]]
-    apart = finer[graph.tail[at]] != finer[graph.head[at]]
-    system = _System(problem, demand, at, conductance[at], np.flatnonzero(torn[labels]))
-    # Conductances may have changed since a cluster was given up: measured anew, under those of the
-    # very flow that is paid for.
-    over = system.load() > 1.0
-    if np.count_nonzero(over) <= _PAYABLE:
-        price = _price(problem, at[over], system.flow(over))
+            return None, 0.0
+        # The proof: all columns, under the conductances that any price is then reckoned with.
+        system, at = search.currents(waiting)
+        load[at] = search.measured(system, at)
+        # Clusters that are proven keep their conductances, and with them their proof.
+        waiting = search.heaviest(at, load[at]) > 1.0 + _ROUND_OFF
+        price = search.price(system, at, load[at])
         if price <= spare:
             return None, price
-    return Parting(finer, at[apart], system.flow(apart)), 0.0
+        if trial + 1 == _TRIALS:
+            break
+        torn = search.ease(waiting, load, 1.0 + _ROUND_OFF + (0.0 if trial else search.margin))
+        if torn.any():
+            system, at = search.currents(torn)
+            if search.price(system, at, load[at]) > spare:
+                waiting = torn
+                break
+    return search.part(waiting, load), 0.0
 
 
-def _price(problem: Problem, at: NDArray[np.int64], flow: Array) -> float:
-    """By how much the gap grows when the flow along some edges is cut down to their balls.
+class _Scale:
+    """What load an edge has when the sketch sees a flow of some size in it, set by a full solve.
 
-    A row whose gradient is off by r lowers its potential by at most -min r and its cost by <r, C>.
+    A ball is the flatter the larger the flow: between the flow that was solved for and the same
+    stretched, the load is taken to grow linearly.
     """
-    edges = fusion_of(problem).edges
-    fitted = flow.copy()
-    some = Edges(
-        edges.tail[at], edges.head[at], edges.soft[at], edges.block[at], edges.stiffness[at]
-    )
-    edge_kernels.project_dual(fitted, some)
-    rows, ends = np.unique(np.concatenate([some.tail, some.head]), return_inverse=True)
-    lacking = np.zeros((rows.size, flow.shape[1]))
-    np.add.at(lacking, ends[: at.size], flow - fitted)
-    np.add.at(lacking, ends[at.size :], fitted - flow)
-    return float((lacking.max(axis=1) - lacking.min(axis=1)).sum())
+
+    def __init__(self, n_edges: int) -> None:
+        self.known = np.zeros(n_edges, np.bool_)
+        self.size, self.load, self.slope = np.ones((3, n_edges))
+
+    def set(self, at: Index, size: Array, load: Array, further: Array) -> None:
+        """Learn the loads of a flow, and of the same stretched."""
+        self.known[at] = True
+        self.size[at] = np.maximum(size, 1e-300)
+        self.load[at], self.slope[at] = load, (further - load) / (_STRETCH - 1.0)
+
+    def read(self, at: Index, size: Array) -> Array:
+        """Loads at the sizes seen."""
+        ratio = size / self.size[at]
+        return np.asarray(
+            np.where(
+                ratio < 1.0,
+                ratio * self.load[at],
+                self.load[at] + (ratio - 1.0) * self.slope[at],
+            )
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class _Demand:
-    """What the flow must bring to every row: (I - J)(T - B), B the pull of the edges between.
+class _Search:
+    """Flows inside the clusters of one contracted solution.
 
     Parameters
     ----------
-    problem : Problem
-        Whose target T is.
-    dual : (E_c, m) ndarray
-        Dual between the clusters.
-    between : (N, E_c) csr_array
-        Takes it to the nodes: B = between @ dual.
-    mean : (c, N) csr_array
-        Means of clusters.
-    shift : (N,) ndarray
-        Mean of every row of T - B, which a fixed row sum makes free.
+    edges : Edges
+        Of the full problem.
+    labels : (N,) ndarray of int
+        The clusters.
+    margin : float
+        How far below one the guide has to see a load.
+    inside : ndarray of int
+        The edges inside clusters.
+    demand : Demand
+        What the flows must bring.
+    guide : Demand or Sketch
+        What the search goes by.
+    ways : (E,) ndarray
+        Conductances, changed in place.
+    scale : _Scale
+        How to read the sketch.
+    base : (E,) ndarray
+        Squared weights, from which conductances stay within bounds.
     """
 
-    problem: Problem
-    dual: Array
-    between: csr_array
-    mean: csr_array
+    edges: Edges
     labels: Labels
-    shift: Array
+    margin: float
+    inside: Index
+    demand: Demand
+    guide: Demand | Sketch
+    ways: Array
+    base: Array
+    scale: _Scale
 
     @classmethod
-    def of(cls, problem: Problem, contraction: Contraction, dual: Array) -> _Demand:
-        graph = fusion_of(problem).differences.graph
-        edges = np.arange(graph.n_edges)
-        ends = np.concatenate([graph.tail, graph.head])
-        sign = np.concatenate([contraction.share, -contraction.share])
-        spread = csr_array((sign, (ends, np.tile(edges, 2))), shape=(graph.n, graph.n_edges))
-        between = csr_array(spread @ contraction.sums.T)
-        demand = cls(
-            problem,
-            dual,
-            between,
-            averaging(contraction.labels),
-            contraction.labels,
-            np.zeros(graph.n),
-        )
-        if problem.constraint.row_sums:
-            m = problem.shape[1]
-            demand.shift[:] = sum(demand.columns(block).sum(axis=1) for block in _blocks(m)) / m
-        return demand
+    def of(cls, problem: Problem, demand: Demand, ways: Array) -> _Search:
+        edges, labels = fusion_of(problem).edges, demand.labels
+        inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
+        few = demand.width <= _MANY
+        guide = demand if few else Sketch.of(demand, _SKETCH)
+        base = np.square(fusion_of(problem).differences.graph.weight)
+        margin = 0.0 if few else _MARGIN
+        return cls(edges, labels, margin, inside, demand, guide, ways, base, _Scale(base.size))
 
-    def columns(self, block: slice) -> Array:
-        """Some columns of the demand, one row a node."""
-        T = self.problem.fidelity.target_columns(block) - self.between @ self.dual[:, block]
-        T = T - (self.mean @ T)[self.labels]
-        return np.asarray(T - self.shift[:, None])
+    @property
+    def occupied(self) -> Flags:
+        """Clusters with edges."""
+        found = np.zeros(int(self.labels.max()) + 1, np.bool_)
+        found[self.labels[self.edges.tail[self.inside]]] = True
+        return found
+
+    def currents(self, clusters: Flags) -> tuple[Currents, Index]:
+        """The system of some clusters, and its edges."""
+        at = self.inside[clusters[self.labels[self.edges.tail[self.inside]]]]
+        nodes = np.flatnonzero(clusters[self.labels])
+        return Currents(_some(self.edges, at), self.ways[at], nodes, self.labels), at
+
+    def seen(self, system: Currents, at: Index) -> Array:
+        """Loads as the guide sees them."""
+        if isinstance(self.guide, Demand):
+            return system.load(self.guide)
+        if not self.scale.known[at].all():
+            return self.measured(system, at)
+        return self.scale.read(at, system.size(self.guide))
+
+    def measured(self, system: Currents, at: Index) -> Array:
+        """Loads in all columns, which also tell how to read the sketch."""
+        if isinstance(self.guide, Demand):
+            return system.load(self.demand)
+        load, further = system.loads(self.demand, 1.0, _STRETCH)
+        self.scale.set(at, system.size(self.guide), load, further)
+        return load
+
+    def heaviest(self, at: Index, load: Array) -> Array:
+        """Largest load of every cluster."""
+        found = np.zeros(int(self.labels.max()) + 1)
+        np.maximum.at(found, self.labels[self.edges.tail[at]], load)
+        return found
+
+    def ease(self, waiting: Flags, loads: Array, most: float) -> Flags:
+        """Change conductances until the guide sees every load fit, or excesses no longer fall.
+
+        ``loads`` gets the last loads seen, under the present conductances: a cluster that is given
+        up keeps its own. Returns the clusters that stay fuller than ``most``.
+        """
+        fits = 1.0 - self.margin
+        last, excesses = np.zeros(waiting.size), []
+        for _ in range(_ROUNDS):
+            system, at = self.currents(waiting)
+            loads[at] = self.seen(system, at)
+            last[waiting] = self.heaviest(at, loads[at])[waiting]
+            excesses.append(self.excess(at, loads[at], fits))
+            waiting = waiting & (last > fits + _NEARLY)
+            if len(excesses) > _PATIENCE:
+                waiting = waiting & (excesses[-1] < _STALLED * excesses[-1 - _PATIENCE])
+            if not waiting.any() or len(excesses) == _ROUNDS:
+                break
+            at = at[waiting[self.labels[self.edges.tail[at]]]]
+            changed = self.ways[at] / np.maximum(loads[at], _IDLE) ** _POWER
+            low, high = self.base[at] / _RANGE, self.base[at] * _RANGE
+            self.ways[at] = np.clip(changed, low, high)
+        return last > most
+
+    def excess(self, at: Index, load: Array, fits: float) -> Array:
+        """What the loads of every cluster have in excess, added up."""
+        over = np.maximum(load - fits, 0.0)
+        size = int(self.labels.max()) + 1
+        return np.asarray(np.bincount(self.labels[self.edges.tail[at]], over, size), np.float64)
+
+    def price(self, system: Currents, at: Index, load: Array) -> float:
+        """By how much the gap grows when the flow along the full edges is cut down to their balls.
+
+        A row whose gradient is off by r lowers its potential by at most -min r and its cost by
+        <r, C>: by no more than max r - min r. What round-off lost on the way is paid for as well.
+        Infinite for too many edges.
+        """
+        over = np.flatnonzero(load > 1.0 + _ROUND_OFF)
+        if over.size > _PAYABLE:
+            return np.inf
+        leak = 2.0 * system.leak(self.guide)
+        if over.size == 0:
+            return leak
+        flow = system.flow(self.demand, over)
+        fitted, some = flow.copy(), _some(system.edges, over)
+        edge_kernels.project_dual(fitted, some)
+        rows, ends = np.unique(np.concatenate([some.tail, some.head]), return_inverse=True)
+        lacking = np.zeros((rows.size, flow.shape[1]))
+        np.add.at(lacking, ends[: over.size], flow - fitted)
+        np.add.at(lacking, ends[over.size :], fitted - flow)
+        return leak + float((lacking.max(axis=1) - lacking.min(axis=1)).sum())
+
+    def part(self, torn: Flags, load: Array) -> Parting:
+        """Cut some clusters where they are too full."""
+        tail, head = self.edges.tail, self.edges.head
+        system, at = self.currents(torn)
+        whole = self.labels[tail] == self.labels[head]
+        whole[at[_cuts(self.labels, tail[at], head[at], load[at], torn)]] = False
+        finer = components(self.labels.size, tail, head, whole)
+        apart = np.flatnonzero(finer[tail[at]] != finer[head[at]])
+        return Parting(finer, at[apart], system.flow(self.demand, apart))
 
 
-class _System:
-    """The Laplacian of some edges under their conductances, over the nodes they touch."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        demand: _Demand,
-        at: NDArray[np.int64],
-        conductance: Array,
-        nodes: Labels,
-    ) -> None:
-        edges, n = fusion_of(problem).edges, nodes.size
-        self.m, self.demand, self.nodes, self.conductance = (
-            problem.shape[1],
-            demand,
-            nodes,
-            conductance,
-        )
-        self.soft, self.block = edges.soft[at], edges.block[at]
-        place = np.full(problem.shape[0], -1)
-        place[nodes] = np.arange(n)
-        self.tail, self.head = place[edges.tail[at]], place[edges.head[at]]
-        ends = np.concatenate([self.tail, self.head]), np.concatenate([self.head, self.tail])
-        off = csr_array((np.tile(conductance, 2), ends), shape=(n, n))
-        # One grounded node a cluster makes the system definite and leaves the flow what it was.
-        degree: Array = np.asarray(off.sum(axis=1))
-        _, first = np.unique(demand.labels[nodes], return_index=True)
-        degree[first] += np.maximum(degree[first], 1e-300)
-        diagonal = csr_array((degree, (np.arange(n), np.arange(n))), shape=(n, n))
-        self.solve = splu((diagonal - off).tocsc(), permc_spec="MMD_AT_PLUS_A").solve
-
-    def potentials(self) -> Iterator[tuple[slice, Array]]:
-        """X with L X = demand, a block of columns at a time."""
-        for columns in _blocks(self.m):
-            yield (
-                columns,
-                np.ascontiguousarray(self.solve(self.demand.columns(columns)[self.nodes])),
-            )
-
-    def load(self) -> Array:
-        """How full the balls of the edges are under the flow of least energy; full is one."""
-        excess, most = np.zeros(self.tail.size), np.zeros(self.tail.size)
-        for _, X in self.potentials():
-            flow_kernels.measure(X, self.tail, self.head, self.conductance, self.soft, excess, most)
-        # Without the Euclidean part of the ball, only the largest entry counts.
-        radius = self.soft + self.block
-        largest = np.divide(most, radius, out=np.zeros_like(most), where=radius > 0.0)
-        norm = np.sqrt(excess)
-        round_ = np.divide(norm, self.block, out=np.zeros_like(norm), where=self.block > 0.0)
-        return np.maximum(round_, largest)
-
-    def flow(self, chosen: Flags) -> Array:
-        """The flow of least energy along some of the edges."""
-        tail, head = self.tail[chosen], self.head[chosen]
-        out = np.empty((tail.size, self.m))
-        for columns, X in self.potentials():
-            out[:, columns] = self.conductance[chosen, None] * (X[tail] - X[head])
-        return out
-
-
-def _blocks(m: int) -> list[slice]:
-    return [slice(k, min(k + _COLUMNS, m)) for k in range(0, m, _COLUMNS)]
+def _some(edges: Edges, at: Index) -> Edges:
+    return Edges(
+        edges.tail[at], edges.head[at], edges.soft[at], edges.block[at], edges.stiffness[at]
+    )
 
 
 def _cuts(labels: Labels, tail: Labels, head: Labels, load: Array, clusters: Flags) -> Flags:

@@ -20,7 +20,6 @@ from scipy.sparse import csr_array
 
 from convexhc.kernels.components import components
 from convexhc.problem import Labels, Problem
-from convexhc.solvers.bounds import consensus_flow
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.flows import Parting, parted
 from convexhc.solvers.loop import Method, run
@@ -44,10 +43,13 @@ class Fused:
         Group of every node.
     small : Solution
         Solution of the contracted problem, whose certificate holds for the full one.
+    ways : (E,) ndarray or None
+        Conductances of the flows that prove it: where to start from at the next lam.
     """
 
     groups: Labels
     small: Solution
+    ways: Array | None = None
 
     @property
     def lam(self) -> float:
@@ -74,7 +76,8 @@ def solve_fused(
     beside: Fused | None = None,
     tol: float,
     max_iter: int,
-) -> Fused:
+    most: int | None = None,
+) -> Fused | None:
     """Minimise a problem from a guess of what is fused.
 
     Parameters
@@ -91,13 +94,20 @@ def solve_fused(
         A solution at yet another lam: the first start is then taken on the line through both.
     tol, max_iter
         Relative gap and budget of iterations of every contracted solve.
+    most : int, optional
+        Number of groups above which to give up.
 
     Returns
     -------
-    Fused
-        Its groups are those given, or finer: connected, numbered by first occurrence.
+    Fused or None
+        Its groups are those given, or finer: connected, numbered by first occurrence. None if there
+        would have to be more of them than ``most``.
     """
     n_iter, seconds = 0, 0.0
+    if start is None or start.ways is None:
+        ways = np.square(fusion_of(problem).differences.graph.weight)
+    else:
+        ways = start.ways.copy()
     groups, parting = connected(problem, groups), None
     while True:
         contraction = contract(problem, groups)
@@ -110,14 +120,17 @@ def solve_fused(
         part = 1.0 if contraction.problem.shape[0] == groups.size else _PART
         small = run(contraction.problem, method, start=first, tol=part * tol, max_iter=max_iter)
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
+        small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
         spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
-        parting, price = parted(problem, contraction, small.dual, spare=spare)
-        proof = proof._replace(gap=proof.gap + price)
-        start = Fused(groups, replace(small, n_iter=n_iter, seconds=seconds, certificate=proof))
+        parting, price = parted(problem, contraction, small.dual, spare=spare, ways=ways)
+        small = replace(small, certificate=proof._replace(gap=proof.gap + price))
+        start = Fused(groups, small, ways)
         if parting is None:
             return start
         groups = parting.groups
+        if most is not None and groups.max() >= most:
+            return None
 
 
 def _on_the_line(
@@ -153,20 +166,6 @@ def at_rest(problem: Problem) -> Fused:
         C, Y, np.arange(n), proof, Status.SOLVED, 0, 0.0, "rest", signs=np.zeros((n, n))
     )
     return Fused(np.arange(n), alone)
-
-
-def consensus(problem: Problem, groups: Labels) -> Fused:
-    """One cluster a component, on some groups: the solution for a large enough lam. O(c N)."""
-    small = contract(problem, groups).problem
-    _, component = fusion_of(problem).differences.graph.components()
-    _, first = np.unique(groups, return_index=True)
-    together = component[first][:, None] == component
-    C, Y = together / together.sum(axis=1, keepdims=True), consensus_flow(small)
-    certificate = small.certify(C, fusion_of(small).feasible_dual(Y))
-    found = Solution(
-        C, Y, component[first], certificate, Status.STOPPED, 0, problem.lam, "consensus"
-    )
-    return Fused(groups, found)
 
 
 def connected(problem: Problem, groups: Labels) -> Labels:

@@ -60,8 +60,9 @@ class Fidelity(Protocol):
     def contract(self, labels: Labels, metric: Metric) -> Fidelity:
         """The same term for centroids that are fused inside the clusters of ``labels``."""
 
-    def target_columns(self, columns: slice) -> Array:
-        """Some columns of the target, without making the others."""
+    @property
+    def operand(self) -> csr_array | Array:
+        """T as it is best cut and multiplied: sparse where it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,12 +185,10 @@ class Kernel:
             self.matrix, means if isinstance(means, np.ndarray) else means.toarray(), metric
         )
 
-    def target_columns(self, columns: slice) -> Array:
-        """Some columns of the target, without making the others."""
-        if self.means is not None:
-            return self.means[:, columns]
-        # Symmetric, and rows are what a csr_array is quick to cut.
-        return np.ascontiguousarray(self.matrix.sparse[columns].toarray().T)
+    @property
+    def operand(self) -> csr_array | Array:
+        """K itself, or the means of its rows."""
+        return self.matrix.sparse if self.means is None else self.means
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +242,7 @@ class Proximity:
         """The same term for fused centroids, up to the variance inside the clusters."""
         return Proximity(averaging(labels) @ self.target, metric)
 
-    def target_columns(self, columns: slice) -> Array:
-        """Some columns of the target."""
-        return self.target[:, columns]
+    @property
+    def operand(self) -> csr_array | Array:
+        """B itself."""
+        return self.target

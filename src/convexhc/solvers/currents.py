@@ -1,0 +1,274 @@
+"""The flow of least energy inside clusters: what it has to bring, and one Laplacian system.
+
+Under conductances c_e the flow Y_e = c_e (X_i - X_j) with L_c X = R brings R to the nodes, and
+among all that do it has the least sum_e |Y_e|^2 / c_e. Its columns are solved for a block at a
+time, and of each block only measures are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, tril
+from scipy.sparse.linalg import splu
+
+from convexhc.kernels import flows as flow_kernels
+from convexhc.kernels.edges import Edges
+from convexhc.problem import Labels, Problem
+from convexhc.solvers.contraction import Contraction
+from convexhc.solvers.start import fusion_of
+from convexhc.terms.metric import averaging
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+# Columns of a flow that are held in memory together, and the round-off that is taken for nought.
+_COLUMNS, _ROUND_OFF = 256, 1e-9
+
+
+class Columns(Protocol):
+    """A matrix with one row a node, a few columns of which can be had at a time."""
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+
+    def columns(self, block: slice) -> Array:
+        """Some of them."""
+
+
+class Rows(Columns, Protocol):
+    """One that can be multiplied from the left, too."""
+
+    def under(self, V: Array) -> Array:
+        """V' times the matrix, V having one row a node."""
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """What the flow must bring to every row: R = (I - J)(T - B), B the pull of the edges between.
+
+    Parameters
+    ----------
+    target : (N, m) csr_array or ndarray
+        T.
+    dual : (E_c, m) ndarray
+        Dual between the clusters.
+    between : (N, E_c) csr_array
+        Takes it to the nodes: B = between @ dual.
+    mean : (c, N) csr_array
+        Means over clusters, J = mean[labels].
+    labels : (N,) ndarray of int
+        Cluster of every node.
+    shift : (N,) ndarray
+        Mean of every row of R, which a fixed row sum makes free and which is left out.
+    """
+
+    target: csr_array | Array
+    dual: Array
+    between: csr_array
+    mean: csr_array
+    labels: Labels
+    shift: Array
+
+    @classmethod
+    def of(cls, problem: Problem, contraction: Contraction, dual: Array) -> Demand:
+        """What the dual of a contracted solution leaves to the flow. O(N + E + E_c m)."""
+        graph = fusion_of(problem).differences.graph
+        edges = np.arange(graph.n_edges)
+        ends = np.concatenate([graph.tail, graph.head])
+        sign = np.concatenate([contraction.share, -contraction.share])
+        spread = csr_array((sign, (ends, np.tile(edges, 2))), shape=(graph.n, graph.n_edges))
+        labels, m = contraction.labels, problem.shape[1]
+        between, shift = csr_array(spread @ contraction.sums.T), np.zeros(graph.n)
+        demand = cls(problem.fidelity.operand, dual, between, averaging(labels), labels, shift)
+        if problem.constraint.row_sums:
+            shift[:] = demand.times(np.ones((m, 1)))[:, 0] / m
+        return demand
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.target.shape[1])
+
+    def columns(self, block: slice) -> Array:
+        """Some columns of R."""
+        T = self.target[:, block]
+        T = T if isinstance(T, np.ndarray) else T.toarray()
+        return self._centered(T - self.between @ self.dual[:, block]) - self.shift[:, None]
+
+    def times(self, G: Array) -> Array:
+        """R G, without making R. O((nnz(T) + N) columns of G + E_c m)."""
+        centered = self._centered(self.target @ G - self.between @ (self.dual @ G))
+        return np.asarray(centered - np.outer(self.shift, G.sum(axis=0)))
+
+    def under(self, V: Array) -> Array:
+        """V'R, without making R: V has one row a node."""
+        centered = self._centered(V)
+        out: Array = np.asarray((self.target.T @ centered).T)
+        out -= np.asarray(self.between.T @ centered).T @ self.dual
+        out -= (V.T @ self.shift)[:, None]
+        return out
+
+    def _centered(self, X: Array) -> Array:
+        return np.asarray(X - (self.mean @ X)[self.labels])
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """Random mixtures of the columns of a demand: sizes of rows are kept, up to some per cent.
+
+    Parameters
+    ----------
+    values : (N, s) ndarray
+        R G for a random G with E[G G'] = I.
+    """
+
+    values: Array
+
+    @classmethod
+    def of(cls, demand: Demand, width: int) -> Sketch:
+        """A mixture of so many columns, the same for every demand of that size."""
+        G = np.random.default_rng(0).standard_normal((demand.width, width))
+        return cls(demand.times(G / width**0.5))
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    def columns(self, block: slice) -> Array:
+        """Some of them."""
+        return self.values[:, block]
+
+
+class Currents:
+    """The flows of least energy along some edges, which hold every cluster of ``nodes`` together.
+
+    Parameters
+    ----------
+    edges : Edges
+        Ends and dual balls of the edges, all inside clusters.
+    conductance : ndarray
+        Of those edges, above zero.
+    nodes : ndarray of int
+        All nodes of the clusters concerned.
+    labels : (N,) ndarray of int
+        Cluster of every node.
+
+    Notes
+    -----
+    One sparse factorisation; then a triangular solve a column, every time it is asked for a flow.
+    """
+
+    def __init__(self, edges: Edges, conductance: Array, nodes: Labels, labels: Labels) -> None:
+        self.edges, self.conductance, n = edges, conductance, nodes.size
+        self.n = labels.size
+        place = np.full(labels.size, -1)
+        place[nodes] = np.arange(n)
+        tail, head = place[edges.tail], place[edges.head]
+        ends = np.concatenate([tail, head]), np.concatenate([head, tail])
+        off = csr_array((np.tile(conductance, 2), ends), shape=(n, n))
+        # One grounded node a cluster makes the system definite and leaves the flow what it was.
+        degree: Array = np.asarray(off.sum(axis=1))
+        _, first = np.unique(labels[nodes], return_index=True)
+        degree[first] += np.maximum(degree[first], 1e-300)
+        diagonal = csr_array((degree, (np.arange(n), np.arange(n))), shape=(n, n))
+        # Diagonally dominant: no pivoting, so that the factors stay symmetric and sparse.
+        factor = splu(
+            (diagonal - off).tocsc(),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+        self.pivot = factor.U.diagonal()
+        self.lower = csc_array(tril(factor.L, -1))
+        # From here on in the order of the elimination.
+        order = factor.perm_c.astype(np.int64)
+        self.nodes, self.tail, self.head = nodes[np.argsort(order)], order[tail], order[head]
+
+    def loads(self, demand: Columns, *stretches: float) -> list[Array]:
+        """How full the balls are of the flow, stretched by some factors; full is one.
+
+        Nothing is stored.
+        """
+        soft, block = self.edges.soft, self.edges.block
+        softs = [soft / factor for factor in stretches]
+        excess = [np.zeros(self.tail.size) for _ in stretches]
+        most = np.zeros(self.tail.size)
+        for X in self._potentials(demand):
+            for level, sums in zip(softs, excess, strict=True):
+                flow_kernels.measure(X, self.tail, self.head, self.conductance, level, sums, most)
+        return [
+            fullness(sums, most, level, block / factor)
+            for factor, level, sums in zip(stretches, softs, excess, strict=True)
+        ]
+
+    def load(self, demand: Columns) -> Array:
+        """How full the balls are of the flow; full is one."""
+        return self.loads(demand, 1.0)[0]
+
+    def size(self, demand: Columns) -> Array:
+        """Euclidean norm of the flow along every edge over the radius of its ball."""
+        excess, most = np.zeros(self.tail.size), np.zeros(self.tail.size)
+        none = np.zeros(self.tail.size)
+        for X in self._potentials(demand):
+            flow_kernels.measure(X, self.tail, self.head, self.conductance, none, excess, most)
+        return fullness(excess, most, none, self.edges.soft + self.edges.block)
+
+    def flow(self, demand: Rows, chosen: Index) -> Array:
+        """The flow along some of the edges: a triangular solve an edge, none a column."""
+        edge, ends = np.arange(chosen.size), (self.tail[chosen], self.head[chosen])
+        V = np.zeros((self.nodes.size, chosen.size))
+        V[ends[0], edge] = self.conductance[chosen]
+        V[ends[1], edge] = -self.conductance[chosen]
+        self._solve(V)
+        everywhere = np.zeros((self.n, chosen.size))
+        everywhere[self.nodes] = V
+        return demand.under(everywhere)
+
+    def leak(self, demand: Columns) -> float:
+        """What round-off keeps the flow from bringing, added up over the nodes.
+
+        Below the round-off of the demand itself it counts as zero.
+        """
+        c, n = self.conductance, self.nodes.size
+        edge, ends = np.arange(c.size), np.concatenate([self.tail, self.head])
+        signs = np.concatenate([np.ones(c.size), -np.ones(c.size)])
+        D = csr_array((signs, (np.tile(edge, 2), ends)), shape=(c.size, n))
+        lost, whole = np.zeros(n), np.zeros(n)
+        for first, X in zip(_starts(demand), self._potentials(demand), strict=True):
+            R = demand.columns(slice(first, first + X.shape[1]))[self.nodes]
+            lost += np.square(R - D.T @ (c[:, None] * (D @ X))).sum(axis=1)
+            whole += np.square(R).sum(axis=1)
+        total = float(np.sqrt(lost).sum())
+        return total if total > _ROUND_OFF * float(np.sqrt(whole).sum()) else 0.0
+
+    def _potentials(self, demand: Columns) -> Iterator[Array]:
+        """X with L X = demand, a block of columns at a time."""
+        for first in _starts(demand):
+            block = slice(first, min(first + _COLUMNS, demand.width))
+            X = np.ascontiguousarray(demand.columns(block)[self.nodes])
+            self._solve(X)
+            yield X
+
+    def _solve(self, X: Array) -> None:
+        L = self.lower
+        flow_kernels.substitute(X, L.indptr, L.indices, L.data, self.pivot)
+
+
+def _starts(demand: Columns) -> range:
+    return range(0, demand.width, _COLUMNS)
+
+
+def fullness(excess: Array, most: Array, soft: Array, block: Array) -> Array:
+    """How full a ball is, from sum_k max(|y_k| - soft, 0)^2 and the largest |y_k|; full is one."""
+    # Without the Euclidean part of the ball, only the largest entry counts.
+    radius, norm = soft + block, np.sqrt(excess)
+    largest = np.divide(most, radius, out=np.zeros_like(most), where=radius > 0.0)
+    round_ = np.divide(norm, block, out=np.zeros_like(norm), where=block > 0.0)
+    return np.maximum(round_, largest)
