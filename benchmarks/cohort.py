@@ -15,20 +15,18 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
     os.environ.setdefault(_name, "1")
 
 import argparse
-import csv
 import sys
 import time
 from contextlib import ExitStack
-from pathlib import Path
 from statistics import median
 
 import joblib
 import numpy as np
+from record import keep, product_seconds, say, stamp
 
 import convexhc
 from convexhc.datasets import nested_blocks
 
-RESULTS = Path(__file__).resolve().parent / "results"
 WORKERS = 2
 
 
@@ -87,17 +85,9 @@ def main() -> int:
         }
         for backend, times in seconds.items()
     ]
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "cohort.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    keep("cohort", rows, stamp(product_seconds(), rounds=options.rounds))
     for row in rows:
-        print(
-            "  ".join(
-                f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
-            )
-        )
+        say(row)
     return 0
 
 

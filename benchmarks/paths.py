@@ -22,27 +22,12 @@ import json
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
-from memory import peak_megabytes
+from record import RESULTS, keep, peak_megabytes, product_seconds, say, stamp
 
 import convexhc
 from convexhc.datasets import fractal_graph
-
-RESULTS = Path(__file__).resolve().parent / "results"
-FIELDS = [
-    "model",
-    "nodes",
-    "edges",
-    "lambdas",
-    "clusters_at_most",
-    "seconds",
-    "products",
-    "ratio",
-    "largest_gap",
-    "megabytes",
-]
 
 
 def neighbours(n: int) -> convexhc.similarity.Similarity:
@@ -53,22 +38,12 @@ def neighbours(n: int) -> convexhc.similarity.Similarity:
     return convexhc.similarity.knn(X, n_neighbors=10, gamma="auto")
 
 
-def unit() -> float:
-    """The best of five 1000 x 1000 float64 products on this machine, now."""
-    A, times = np.random.default_rng(0).random((1000, 1000)), []
-    for _ in range(5):
-        begin = time.perf_counter()
-        A @ A
-        times.append(time.perf_counter() - begin)
-    return min(times)
-
-
 def fractal() -> list[dict[str, object]]:
     """Fifty lam of the 196-node graph: a path, and cold solves of the full problem."""
     K = convexhc.similarity.two_hop(fractal_graph(0).adjacency)
     grid = np.geomspace(0.01, 12.0, 50)
     convexhc.solve_path(K, [0.05, 0.5, 5.0])
-    product, rows = unit(), []
+    product, rows = product_seconds(), []
     for model in ("path", "cold solves"):
         begin = time.perf_counter()
         if model == "path":
@@ -96,9 +71,9 @@ def measure(n: int, coarse: bool) -> dict[str, object]:
     K = neighbours(n)
     convexhc.solve_path(neighbours(60), max_clusters=5)
     options = {"max_clusters": 50, "tol": 1e-3} if coarse else {}
-    product, begin = unit(), time.perf_counter()
+    product, begin = product_seconds(), time.perf_counter()
 
-    def say(point: convexhc.path.Point) -> None:
+    def tell(point: convexhc.path.Point) -> None:
         print(
             f"  {time.perf_counter() - begin:8.1f} s  lam {point.lam:.4g}  "
             f"{point.n_clusters} clusters  {point.n_iter} iterations",
@@ -106,7 +81,7 @@ def measure(n: int, coarse: bool) -> dict[str, object]:
             flush=True,
         )
 
-    path = convexhc.solve_path(K, keep="labels", on_check=say, **options)
+    path = convexhc.solve_path(K, keep="labels", on_check=tell, **options)
     seconds = time.perf_counter() - begin
     return {
         "model": "neighbours, up to 50 clusters" if coarse else "neighbours, whole path",
@@ -129,22 +104,9 @@ def in_a_process(n: int, coarse: bool) -> dict[str, object]:
 
 def add(rows: list[dict[str, object]]) -> None:
     """Replace rows of the same model and size, keep the others."""
-    RESULTS.mkdir(exist_ok=True)
-    file, known = RESULTS / "paths.csv", {}
-    if file.exists():
-        with file.open(newline="") as stream:
-            known = {(row["model"], row["nodes"]): row for row in csv.DictReader(stream)}
+    keep("paths", rows, stamp(product_seconds()), key=["model", "nodes"])
     for row in rows:
-        known[str(row["model"]), str(row["nodes"])] = row
-        print(
-            "  ".join(
-                f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
-            )
-        )
-    with file.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, FIELDS)
-        writer.writeheader()
-        writer.writerows(known.values())
+        say(row)
 
 
 def draw() -> None:

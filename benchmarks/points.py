@@ -13,14 +13,11 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
     os.environ.setdefault(_name, "1")
 
 import argparse
-import csv
-import json
-import resource
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
+from record import keep, peak_megabytes, product_seconds, stamp
 from sklearn.datasets import make_moons
 
 import convexhc
@@ -29,8 +26,6 @@ from convexhc.problem import points_problem
 from convexhc.solvers.loop import run
 from convexhc.solvers.newton import SemismoothNewton
 
-HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
 SIZES = (1000, 5000, 20_000)
 # Centroids that have met differ by round-off, others by far more; both are reported.
 ROUND_OFF = 1e-8
@@ -58,7 +53,7 @@ def moons(n: int, checked: int, unit: float) -> list[dict[str, object]]:
     weights = convexhc.similarity.neighbor_weights(X, n_neighbors=15)
     path = convexhc.solve_points_path(X, 100, weights=weights)
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+    memory = peak_megabytes()
     chosen = set(np.linspace(0, len(path.points) - 1, checked).astype(int).tolist())
     rows: list[dict[str, object]] = []
     for place, point in enumerate(path.points):
@@ -101,22 +96,12 @@ def main() -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--checked", type=int, default=10, help="lam compared with the reference")
     options = parser.parse_args()
-    sys.path.insert(0, str(HERE))
-    from run import matrix_product_seconds, stamp
-
-    RESULTS.mkdir(exist_ok=True)
-    unit = matrix_product_seconds()
+    unit = product_seconds()
     convexhc.solve_points_path(np.random.default_rng(0).random((50, 2)), 10)  # compiles
-    rows = []
     for n in options.sizes:
-        rows += moons(n, options.checked, unit)
-        say(rows[-sum(row["points"] == n for row in rows) :])
-        with (RESULTS / "points.csv").open("w", newline="") as stream:
-            fields = list(dict.fromkeys(name for row in rows for name in row))
-            writer = csv.DictWriter(stream, fields)
-            writer.writeheader()
-            writer.writerows(rows)
-    (RESULTS / "points.json").write_text(json.dumps(stamp(unit), indent=2) + "\n")
+        rows = moons(n, options.checked, unit)
+        say(rows)
+        keep("points", rows, stamp(unit), key=["points"])
     return 0
 
 

@@ -13,45 +13,16 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
     os.environ.setdefault(_name, "1")
 
 import argparse
-import csv
 import json
-import platform
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
-
-import convexhc
+from record import RESULTS, keep, product_seconds, say, stamp
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
 METHODS = ("auto", "admm", "primal_dual", "dual_fista")
-
-
-def matrix_product_seconds() -> float:
-    """The unit: the best of five 1000 x 1000 float64 products on this machine, now."""
-    A = np.random.default_rng(0).random((1000, 1000))
-    times = []
-    for _ in range(5):
-        begin = time.perf_counter()
-        A @ A
-        times.append(time.perf_counter() - begin)
-    return min(times)
-
-
-def stamp(unit: float) -> dict[str, object]:
-    return {
-        "convexhc": convexhc.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "machine": platform.machine(),
-        "cores": os.cpu_count(),
-        "threads": os.environ["NUMBA_NUM_THREADS"],
-        "matrix_product_seconds": unit,
-        "date": time.strftime("%Y-%m-%d"),
-    }
 
 
 def single_solves(unit: float, *, against: bool) -> list[dict[str, object]]:
@@ -87,7 +58,7 @@ def single_solves(unit: float, *, against: bool) -> list[dict[str, object]]:
                         "curve": json.dumps(list(zip(curve.seconds, curve.gaps, strict=True))),
                     }
                 )
-                say(rows[-1])
+                say(rows[-1], without=["curve"])
             if n == 49 and against:
                 tight = ours(problem, "auto", 1e-9).solution.certificate.objective
                 for solver in ("CLARABEL", "SCS"):
@@ -103,23 +74,15 @@ def single_solves(unit: float, *, against: bool) -> list[dict[str, object]]:
                             "relative_gap": relative_suboptimality(problem, C, tight),
                         }
                     )
-                    say(rows[-1])
+                    say(rows[-1], without=["curve"])
     return rows
-
-
-def say(row: dict[str, object]) -> None:
-    words = []
-    for name, value in row.items():
-        if name != "curve":
-            words.append(f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}")
-    print("  ".join(words), flush=True)
 
 
 def peak_memory() -> float:
     """Peak resident megabytes of a fresh process that solves the 196-node graph once."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from datasets import fractal; from memory import peak_megabytes; import convexhc\n"
+        "from datasets import fractal; from record import peak_megabytes; import convexhc\n"
         "convexhc.solve(fractal(4), 0.5)\n"
         "print(peak_megabytes())"
     )
@@ -184,20 +147,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ours", action="store_true", help="leave CVXPY out")
     options = parser.parse_args()
-    sys.path.insert(0, str(HERE))
-    RESULTS.mkdir(exist_ok=True)
-    unit = matrix_product_seconds()
+    unit = product_seconds()
     rows = single_solves(unit, against=not options.ours)
-    with (RESULTS / "single.csv").open("w", newline="") as stream:
-        fields = list(dict.fromkeys(name for row in rows for name in row))
-        writer = csv.DictWriter(stream, fields)
-        writer.writeheader()
-        writer.writerows(rows)
+    said = stamp(unit, peak_megabytes_196=peak_memory())
+    keep("single", rows, said)
     draw(rows, RESULTS / "single.png")
-    memory = peak_memory()
-    said = {**stamp(unit), "peak_megabytes_196": memory}
-    (RESULTS / "stamp.json").write_text(json.dumps(said, indent=2) + "\n")
-    print(json.dumps(said, indent=2))
+    say(said)
     return 0
 
 

@@ -10,7 +10,6 @@ memory is the system's figure. Results go to benchmarks/results/smooth.csv.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import subprocess
@@ -18,7 +17,6 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 SUPERS, GROUPS, NEIGHBOURS, COLUMNS = 4, 8, 5, 16
 INSIDE, NEAR = 0.9, 0.07
@@ -55,10 +53,10 @@ def dataset(n: int):
 
 def measure(n: int) -> dict[str, object]:
     """All that the smooth model offers, on one graph; seconds of each step."""
-    import resource
     import time
 
     import numpy as np
+    from record import peak_megabytes
     from sklearn.metrics import adjusted_rand_score
 
     import convexhc
@@ -103,7 +101,7 @@ def measure(n: int) -> dict[str, object]:
     seconds = [value for name, value in row.items() if name.endswith("_seconds")]
     row["total_seconds"] = sum(seconds)  # type: ignore[arg-type]
     row["cpu_seconds"] = time.process_time() - cpu
-    row["peak_megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+    row["peak_megabytes"] = peak_megabytes()
     row["full_pi_megabytes"] = 8.0 * n * n / 2**20
     return {name: getattr(value, "item", lambda v=value: v)() for name, value in row.items()}
 
@@ -124,18 +122,13 @@ def main() -> int:
     if options.one:
         print(json.dumps(measure(options.one)))
         return 0
-    RESULTS.mkdir(exist_ok=True)
-    rows = []
+    from record import keep, product_seconds, say, stamp
+
+    unit = product_seconds()
     for n in options.nodes:
-        rows.append(in_a_process(n, options.threads))
-        words = (
-            f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in rows[-1].items()
-        )
-        print("  ".join(words), flush=True)
-    with (RESULTS / "smooth.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+        row = in_a_process(n, options.threads)
+        say(row)
+        keep("smooth", [row], stamp(unit, threads=options.threads), key=["nodes"])
     return 0
 
 
