@@ -29,8 +29,8 @@ from convexhc.terms.penalty import Differences
 Array = NDArray[np.float64]
 
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
-# is contracted too; of centroids that meet; of the flows.
-_ROUGH, _SHARP, _MEET, _FLOW = 1e-4, 1e-8, 1e-3, 0.3
+# is contracted too, and of the flows, which may not hide a small distance; of centroids that meet.
+_ROUGH, _SHARP, _MEET = 1e-4, 1e-8, 1e-3
 # Share of a dual ball inside which a dual tells of a fusion that is there to stay.
 _WELL_INSIDE = 0.95
 # How often clusters may be parted before the full problem is solved as it is.
@@ -71,13 +71,14 @@ def solve_contracted(
         settled = replace(rough, labels=_settled(problem, rough, start))
         found = _between(problem, newton, settled, _SHARP * tol * scale, max_iter)
         n_iter += rough.n_iter + found.n_iter
-        flows = _flows(problem, found, gap_tol=_FLOW * tol * scale, max_iter=max_iter)
+        flows = _flows(problem, found, gap_tol=_SHARP * tol * scale, max_iter=max_iter)
         n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
         found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)
-        if certificate.relative_gap <= tol:
+        whole = flows.n_clusters == found.n_clusters
+        if whole and certificate.relative_gap <= tol:
             return replace(found, status=Status.SOLVED)
-        if flows.n_clusters == found.n_clusters:
+        if whole:
             break
         start = replace(found, centroids=flows.centroids, labels=flows.labels)
     solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
