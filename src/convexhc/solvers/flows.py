@@ -36,9 +36,11 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-# Conductances are changed so often at the most, by this power of the load, idle edges counting as
+# Conductances are changed so often at the most, by a power of the load, idle edges counting as
 # loaded so much, and are kept within this factor of the squared weights.
-_ROUNDS, _POWER, _IDLE, _RANGE = 40, 1.0, 0.2, 1e2
+_ROUNDS, _IDLE, _RANGE = 40, 0.2, 1e3
+# What the power, one at first, is multiplied with when loads grow.
+_SHORTER = 0.7
 # An excess that has not fallen to this share in so many rounds will not vanish.
 _STALLED, _PATIENCE, _NEARLY = 0.9, 8, 5e-4
 # Columns of a sketch, the number of columns from which on there is one, and how far below one it
@@ -241,19 +243,23 @@ class _Search:
         up keeps its own. Returns the clusters that stay fuller than ``most``.
         """
         fits = 1.0 - self.margin
-        last, excesses = np.zeros(waiting.size), []
+        last, power, excesses = np.zeros(waiting.size), np.ones(waiting.size), []
         for _ in range(_ROUNDS):
             system, at = self.currents(waiting)
             loads[at] = self.seen(system, at)
             last[waiting] = self.heaviest(at, loads[at])[waiting]
             excesses.append(self.excess(at, loads[at], fits))
+            if len(excesses) > 1:
+                # A step that made things worse went too far.
+                power[excesses[-1] > excesses[-2]] *= _SHORTER
             waiting = waiting & (last > fits + _NEARLY)
             if len(excesses) > _PATIENCE:
                 waiting = waiting & (excesses[-1] < _STALLED * excesses[-1 - _PATIENCE])
             if not waiting.any() or len(excesses) == _ROUNDS:
                 break
             at = at[waiting[self.labels[self.edges.tail[at]]]]
-            changed = self.ways[at] / np.maximum(loads[at], _IDLE) ** _POWER
+            step = power[self.labels[self.edges.tail[at]]]
+            changed = self.ways[at] / np.maximum(loads[at], _IDLE) ** step
             low, high = self.base[at] / _RANGE, self.base[at] * _RANGE
             self.ways[at] = np.clip(changed, low, high)
         return last > most
