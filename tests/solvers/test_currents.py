@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csc_array, tril
 
-from convexhc.kernels.flows import substitute
+from convexhc.kernels.edges import Edges, project_dual
+from convexhc.kernels.flows import substitute, surplus
 from convexhc.kernels.threads import limited_threads
 from convexhc.problem import cluster_means, graph_problem
 from convexhc.solvers.contraction import contract
@@ -112,3 +113,22 @@ def test_substitution_solves(width, threads):
     with limited_threads(threads):
         substitute(X, below.indptr, below.indices, below.data, pivot)
     np.testing.assert_allclose(L @ (pivot[:, None] * (L.T @ X)), R, atol=1e-10)
+
+
+@given(seed=seeds, l1_ratio=st.sampled_from([0.0, 0.05, 1.0]))
+def test_without_its_surplus_a_flow_fits_and_no_smaller_one_would_do(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    radius, Y = rng.uniform(0.5, 3.0, 6), rng.normal(size=(6, 9)) * rng.uniform(0.1, 2.0, (6, 1))
+    soft, block = l1_ratio * radius, (1.0 - l1_ratio) * radius
+    edges = Edges(np.zeros(6, np.int64), np.ones(6, np.int64), soft, block)
+    d = Y.copy()
+    surplus(d, soft, block)
+    rest = Y - d
+    projected = rest.copy()
+    project_dual(projected, edges)
+    np.testing.assert_allclose(projected, rest, atol=1e-9)
+    # The projection is the nearest in the Euclidean sense, this one in the largest entry.
+    project_dual(nearest := Y.copy(), edges)
+    assert (np.abs(d).max(axis=1) <= np.abs(Y - nearest).max(axis=1) + 1e-9).all()
+    fits = np.abs(Y - nearest).max(axis=1) <= 1e-12
+    assert not d[fits].any()

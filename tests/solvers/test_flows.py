@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from convexhc import Status, solve_path
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.kernels.edges import project_dual
+from convexhc.kernels import flows as flow_kernels
 from convexhc.problem import cluster_means, graph_problem
 from convexhc.similarity import two_hop
 from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.contraction import contract
-from convexhc.solvers.flows import parted
+from convexhc.solvers.flows import Ways, parted
 from convexhc.solvers.fused import solve_fused
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
@@ -112,10 +112,10 @@ def price_of_the_flow(problem, contraction, dual, ways):
     c = np.where(inside, ways, 0.0)[:, None]
     Y = c * (D @ np.linalg.lstsq(D.T @ (c * D), R, rcond=None)[0])
     np.testing.assert_allclose(D.T @ Y, R, atol=1e-9)
-    fitted = Y.copy()
-    project_dual(fitted, edges)
-    lacking = D.T @ (Y - fitted)
-    return float((lacking.max(axis=1) - lacking.min(axis=1)).sum())
+    surplus = Y.copy()
+    flow_kernels.surplus(surplus, edges.soft, edges.block)
+    lacking = D.T @ (surplus * inside[:, None])
+    return float(np.maximum(lacking.max(axis=1), 0.0).sum())
 
 
 @pytest.mark.parametrize("sketched", [False, True])
@@ -134,13 +134,12 @@ def test_a_price_is_that_of_the_very_flow_it_is_paid_for(sketched, monkeypatch):
         at = problem.at(rng.choice([0.8, 0.9]) * lam)
         contraction = contract(at, solved(problem.at(lam), tol=1e-4).labels)
         dual = solved(contraction.problem, tol=1e-4).dual
-        start = np.square(kernel.weight)
-        first = parted(at, contraction, dual, spare=np.inf, ways=start.copy())[1]
+        first = parted(at, contraction, dual, spare=np.inf)[1]
         for share in (0.99, 0.9, 0.7, 0.5, 0.3):
-            ways = start.copy()
+            ways = Ways.of(at)
             parting, price = parted(at, contraction, dual, spare=share * first, ways=ways)
             if parting is None:
-                true = price_of_the_flow(at, contraction, dual, ways)
+                true = price_of_the_flow(at, contraction, dual, ways.conductance)
                 assert true == pytest.approx(price, rel=1e-6, abs=1e-7)
                 # Paid for after conductances were changed, and not for the flow of the beginning.
                 paid, free = paid + (0.0 < price < first), free + (price == 0.0)

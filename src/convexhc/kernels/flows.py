@@ -6,6 +6,8 @@ does not depend on how many there are.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
@@ -118,3 +120,35 @@ def measure(
         _measure_threaded(runs, X, tail, head, conductance, soft, excess, most)
     else:
         _measure_run((0, tail.size), X, tail, head, conductance, soft, excess, most)
+
+
+@njit(cache=True, nogil=True)
+def surplus(Y: Array, soft: Array, block: Array) -> None:
+    """Replace every row y by the least d, entry by entry, that leaves y - d in its dual ball.
+
+    d = sign(y) min(t, max(|y| - soft, 0)) with the smallest t for which |y - d| after a soft
+    threshold by ``soft`` has norm ``block``, found by bisection: no entry of d need be larger than
+    t, and none can be smaller everywhere. Zero for rows inside their balls. O(60 E m).
+    """
+    for e in range(Y.shape[0]):
+        y, s, b = Y[e], soft[e], block[e]
+        low, high = 0.0, 0.0
+        for k in range(y.size):
+            high = max(high, abs(y[k]) - s)
+        total = 0.0
+        for k in range(y.size):
+            total += max(abs(y[k]) - s, 0.0) ** 2
+        if math.sqrt(total) <= b:
+            y[:] = 0.0
+            continue
+        for _ in range(60):
+            t = 0.5 * (low + high)
+            total = 0.0
+            for k in range(y.size):
+                total += max(abs(y[k]) - s - t, 0.0) ** 2
+            if math.sqrt(total) <= b:
+                high = t
+            else:
+                low = t
+        for k in range(y.size):
+            y[k] = math.copysign(min(high, max(abs(y[k]) - s, 0.0)), y[k])

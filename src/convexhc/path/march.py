@@ -131,7 +131,8 @@ class March:
         if self.down:
             halfway = float(np.sqrt(self.too_far / behind.lam))
             # No shorter than what is told apart, or the march would never pass there.
-            return max(1.0 / _STRIDE, min(halfway, 1.0 / (1.0 + self.options["resolution"])))
+            finest = 1.0 / (1.0 + float(self.options["resolution"]))
+            return max(1.0 / _STRIDE, min(halfway, finest))
         return _LEAP if behind.n_clusters == self.kernel.n else _STRIDE
 
     def _resolved(self, one: Fused, other: Fused) -> bool:
