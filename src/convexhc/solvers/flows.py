@@ -134,7 +134,7 @@ def parted(
         ``price`` added to its gap. The flow of a parting is where to start from: it is larger than
         the balls of its edges.
     price : float
-        At most ``spare``; zero if every flow fits.
+        At most ``spare``, unless round-off alone costs more; zero if every flow fits.
 
     Notes
     -----
@@ -143,10 +143,10 @@ def parted(
     """
     ways = Ways.of(problem) if ways is None else ways
     search = _Search.of(problem, Demand.of(problem, contraction, dual), ways)
-    waiting, load = search.occupied, np.zeros(ways.conductance.size)
+    waiting, load, lost = search.occupied, np.zeros(ways.conductance.size), 0.0
+    if not waiting.any():
+        return None, 0.0
     for trial in range(_TRIALS):
-        if not waiting.any():
-            return None, 0.0
         if trial or search.readable:
             most = 1.0 + _ROUND_OFF + (search.margin if trial < 2 else 0.0)
             torn = search.ease(waiting, load, most)
@@ -155,11 +155,13 @@ def parted(
         # The proof: all columns, under the conductances that any price is then reckoned with.
         system, at = search.currents(waiting)
         load[at] = search.measured(system, at)
-        price = search.price(system, at, load)
-        if price <= spare:
-            return None, price
+        # What round-off lost on the way is paid for as well.
+        lost += 2.0 * system.leak(search.guide)
+        price = lost + search.price(system, at, load)
         # Clusters that are proven keep their conductances, and with them their proof.
         waiting = search.heaviest(at, load[at]) > 1.0 + _ROUND_OFF
+        if price <= spare or not waiting.any():
+            return None, price
     return search.part(waiting, load), 0.0
 
 
@@ -282,22 +284,20 @@ class _Search:
         """By how much the gap grows when the flow along the full edges is cut down to their balls.
 
         A row whose gradient is off by r lowers its potential by -min r and its cost by <r, C>,
-        which adds up to zero over a cluster. What round-off lost on the way is paid for as well.
-        Infinite for too many edges.
+        which adds up to zero over a cluster. Infinite for too many edges.
         """
         over = np.flatnonzero(load[at] > 1.0 + _ROUND_OFF)
         if over.size > _PAYABLE:
             return np.inf
-        leak = 2.0 * system.leak(self.guide)
         if over.size == 0:
-            return leak
+            return 0.0
         surplus, some = system.flow(self.demand, over), _some(system.edges, over)
         flow_kernels.surplus(surplus, some.soft, some.block)
         rows, ends = np.unique(np.concatenate([some.tail, some.head]), return_inverse=True)
         lacking = np.zeros((rows.size, surplus.shape[1]))
         np.add.at(lacking, ends[: over.size], surplus)
         np.subtract.at(lacking, ends[over.size :], surplus)
-        return leak + float(np.maximum(lacking.max(axis=1), 0.0).sum())
+        return float(np.maximum(lacking.max(axis=1), 0.0).sum())
 
     def part(self, torn: Flags, load: Array) -> Parting:
         """Cut some clusters where they are too full."""

@@ -1,10 +1,10 @@
 """Solve for one centroid a group of nodes, and part the groups that may not stay together.
 
-Groups are a guess at what is fused: the clusters of a neighbouring lam, or small sets of nodes that
-are close. The contracted problem is solved in O(c N) for c groups; a flow inside every group then
-proves that its solution solves the full problem, or the group is parted and solved anew. Too many
-groups are no harm, since the solver fuses them again; too few are found out. Nothing of the size
-N^2 or N E is held.
+Groups are a guess at what is fused: the clusters of a neighbouring lam, or any others. The
+contracted problem is solved in O(c N) for c groups; a flow inside every group then proves that its
+solution solves the full problem, or the group is parted and solved anew. Too many groups are no
+harm, since the solver fuses them again; too few are found out. Nothing of the size N^2 or N E is
+held.
 """
 
 from __future__ import annotations
