@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from convexhc import Status, solve_path
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.problem import graph_problem
+from convexhc.kernels import flows as flow_kernels
+from convexhc.problem import cluster_means, graph_problem
 from convexhc.similarity import two_hop
 from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.contraction import contract
-from convexhc.solvers.flows import parted
+from convexhc.solvers.flows import Ways, parted
 from convexhc.solvers.fused import solve_fused
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
@@ -96,6 +97,56 @@ def test_a_flow_that_is_too_large_can_be_paid_for_and_the_price_is_no_promise():
         assert truth <= price + 1e-8
 
 
+def price_of_the_flow(problem, contraction, dual, ways):
+    """What it costs to cut the flow of least energy under these conductances down, edge by edge."""
+    graph, edges = fusion_of(problem).differences.graph, fusion_of(problem).edges
+    n, labels = graph.n, contraction.labels
+    D = np.zeros((graph.n_edges, n))
+    D[np.arange(graph.n_edges), graph.tail] = 1.0
+    D[np.arange(graph.n_edges), graph.head] = -1.0
+    between = D.T @ (contraction.share[:, None] * (contraction.sums.T @ dual))
+    R = problem.fidelity.target - between
+    R -= cluster_means(R, labels)[labels]
+    R -= R.mean(axis=1, keepdims=True)
+    inside = labels[graph.tail] == labels[graph.head]
+    c = np.where(inside, ways, 0.0)[:, None]
+    Y = c * (D @ np.linalg.lstsq(D.T @ (c * D), R, rcond=None)[0])
+    np.testing.assert_allclose(D.T @ Y, R, atol=1e-9)
+    surplus = Y.copy()
+    flow_kernels.surplus(surplus, edges.soft, edges.block)
+    lacking = D.T @ (surplus * inside[:, None])
+    return float(np.maximum(lacking.max(axis=1), 0.0).sum())
+
+
+@pytest.mark.parametrize("sketched", [False, True])
+def test_a_price_is_that_of_the_very_flow_it_is_paid_for(sketched, monkeypatch):
+    """Groups are given up in different rounds; the proof stands under the last conductances."""
+    if sketched:
+        monkeypatch.setattr("convexhc.solvers.flows._MANY", 0)
+        monkeypatch.setattr("convexhc.solvers.flows._SKETCH", 12)
+    paid = free = 0
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        kernel = random_kernel(rng, 30, density=0.1)
+        problem = graph_problem(kernel, 0.0)
+        lam = 0.6 * consensus_bound(problem)
+        # Clusters of a larger lam: some of them hold, some nearly, some not.
+        at = problem.at(rng.choice([0.8, 0.9]) * lam)
+        contraction = contract(at, solved(problem.at(lam), tol=1e-4).labels)
+        dual = solved(contraction.problem, tol=1e-4).dual
+        first = parted(at, contraction, dual, spare=np.inf)[1]
+        for share in (0.99, 0.9, 0.7, 0.5, 0.3):
+            ways = Ways.of(at)
+            parting, price = parted(at, contraction, dual, spare=share * first, ways=ways)
+            if parting is None:
+                true = price_of_the_flow(at, contraction, dual, ways.conductance)
+                assert true == pytest.approx(price, rel=1e-6, abs=1e-7)
+                # Paid for after conductances were changed, and not for the flow of the beginning.
+                paid, free = paid + (0.0 < price < first), free + (price == 0.0)
+    assert paid > 3
+    assert free > 3
+
+
 @given(seed=seeds, tol=st.sampled_from([0.3, 0.03, 3e-3]), share=st.sampled_from([0.1, 0.3, 0.7]))
 @settings(max_examples=60)
 def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol, share):
@@ -128,6 +179,19 @@ def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
     for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
         np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
         np.testing.assert_array_equal(up.labels(n_clusters=k), truth)
+
+
+def test_a_lam_too_far_down_is_left_for_a_shorter_stride(small_graph, monkeypatch):
+    K, graph = small_graph
+    usual = solve_path(K, max_clusters=8)
+    monkeypatch.setattr("convexhc.path.march._CROWD", 1)
+    monkeypatch.setattr("convexhc.path.march._CROWD_LEAST", 0)
+    down = solve_path(K, max_clusters=8)
+    assert down.complete
+    assert down.n_clusters[0] > 8
+    assert down.lambdas[0] > usual.lambdas[0]
+    for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
+        np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
 
 
 def test_given_lam_are_solved_from_above_too(small_graph):

@@ -6,6 +6,8 @@ does not depend on how many there are.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
@@ -16,6 +18,8 @@ Pointer = NDArray[np.int32]
 
 # Columns solved together: as many as stay in the cache with their rows.
 _PANEL = 64
+# Below a million operations a pass takes about a millisecond, too little to share among threads.
+_WORTH_SHARING = 1_000_000
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -56,7 +60,7 @@ def substitute(X: Array, start: Pointer, row: Pointer, value: Array, pivot: Arra
     and D = diag(pivot). O(m nnz(L)), a panel of columns at a time: the factor is then read once a
     panel, and a step is an operation on whole rows of it.
     """
-    if get_num_threads() > 1 and X.shape[1] > _PANEL:
+    if get_num_threads() > 1 and value.size * X.shape[1] > _WORTH_SHARING:
         _substitute_threaded(X, start, row, value, pivot)
         return
     for first in range(0, X.shape[1], _PANEL):
@@ -112,9 +116,71 @@ def measure(
     ``excess`` gets sum_k max(|Y_ek| - soft_e, 0)^2 and ``most`` the largest |Y_ek|, both in place,
     so that the columns may come in any number of blocks. Nothing is stored. O(E m).
     """
-    # Below a million entries a pass takes about a millisecond, too little to share.
-    runs = get_num_threads() if tail.size * X.shape[1] > 1_000_000 else 1
+    runs = get_num_threads() if tail.size * X.shape[1] > _WORTH_SHARING else 1
     if runs > 1:
         _measure_threaded(runs, X, tail, head, conductance, soft, excess, most)
     else:
         _measure_run((0, tail.size), X, tail, head, conductance, soft, excess, most)
+
+
+@njit(cache=True, nogil=True)
+def _bring_panel(
+    X: Array, R: Array, first: int, last: int, tail: Index, head: Index, conductance: Array
+) -> None:
+    for e in range(tail.size):
+        i, j, c = tail[e], head[e], conductance[e]
+        for k in range(first, last):
+            y = c * (X[i, k] - X[j, k])
+            R[i, k] -= y
+            R[j, k] += y
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _bring_threaded(X: Array, R: Array, tail: Index, head: Index, conductance: Array) -> None:
+    m = X.shape[1]
+    for panel in prange((m + _PANEL - 1) // _PANEL):
+        first = panel * _PANEL
+        _bring_panel(X, R, first, min(first + _PANEL, m), tail, head, conductance)
+
+
+def bring(X: Array, R: Array, tail: Index, head: Index, conductance: Array) -> None:
+    """Take from R what the flow Y_e = conductance_e (X_i - X_j) brings to its nodes, in place.
+
+    O(E m).
+    """
+    if get_num_threads() > 1 and tail.size * X.shape[1] > _WORTH_SHARING:
+        _bring_threaded(X, R, tail, head, conductance)
+    else:
+        _bring_panel(X, R, 0, X.shape[1], tail, head, conductance)
+
+
+@njit(cache=True, nogil=True)
+def surplus(Y: Array, soft: Array, block: Array) -> None:
+    """Replace every row y by the least d, entry by entry, that leaves y - d in its dual ball.
+
+    d = sign(y) min(t, max(|y| - soft, 0)) with the smallest t for which |y - d| after a soft
+    threshold by ``soft`` has norm ``block``, found by bisection: no entry of d need be larger than
+    t, and none can be smaller everywhere. Zero for rows inside their balls. O(60 E m).
+    """
+    for e in range(Y.shape[0]):
+        y, s, b = Y[e], soft[e], block[e]
+        low, high = 0.0, 0.0
+        for k in range(y.size):
+            high = max(high, abs(y[k]) - s)
+        total = 0.0
+        for k in range(y.size):
+            total += max(abs(y[k]) - s, 0.0) ** 2
+        if math.sqrt(total) <= b:
+            y[:] = 0.0
+            continue
+        for _ in range(60):
+            t = 0.5 * (low + high)
+            total = 0.0
+            for k in range(y.size):
+                total += max(abs(y[k]) - s - t, 0.0) ** 2
+            if math.sqrt(total) <= b:
+                high = t
+            else:
+                low = t
+        for k in range(y.size):
+            y[k] = math.copysign(min(high, max(abs(y[k]) - s, 0.0)), y[k])

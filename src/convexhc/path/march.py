@@ -131,7 +131,10 @@ class March:
     def _stride(self, behind: Fused) -> float:
         """Ratio to the next lam: long while nothing is fused, since nothing can be missed there."""
         if self.down:
-            return max(1.0 / _STRIDE, float(np.sqrt(self.too_far / behind.lam)))
+            halfway = float(np.sqrt(self.too_far / behind.lam))
+            # No shorter than what is told apart, or the march would never pass there.
+            finest = 1.0 / (1.0 + float(self.options["resolution"]))
+            return max(1.0 / _STRIDE, min(halfway, finest))
         return _LEAP if behind.n_clusters == self.kernel.n else _STRIDE
 
     def _resolved(self, one: Fused, other: Fused) -> bool:
@@ -182,7 +185,12 @@ class March:
         """Groups from which on a lam is left for a shorter stride, while there is a shorter one."""
         behind, resolution = self.progress.behind, 1.0 + self.options["resolution"]
         given = self.options["lambdas"] is not None
-        if self.most is None or given or behind is None or behind.lam <= resolution * lam:
+        if (
+            self.most is None
+            or given
+            or behind is None
+            or behind.lam <= resolution * lam * (1.0 + 1e-9)
+        ):
             return None
         return _CROWD * self.most + _CROWD_LEAST
 

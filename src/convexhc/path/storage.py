@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.path.point import Point
+from convexhc.solvers.flows import Ways
 from convexhc.solvers.fused import Fused
 from convexhc.solvers.solution import ARRAYS, pack_solution, unpack_solution
 
@@ -55,7 +56,7 @@ class Checkpoint:
                     said,
                     {name: arrays[f"{name}_{i}"] for name in ARRAYS if f"{name}_{i}" in arrays},
                 ),
-                arrays.get(f"ways_{i}"),
+                Ways.unpack(arrays[f"ways_{i}"]) if f"ways_{i}" in arrays else None,
             )
             for i, said in enumerate(text["solutions"])
         ]
@@ -73,7 +74,7 @@ class Checkpoint:
             said.append(text)
             arrays[f"groups_{i}"] = solution.groups
             if solution.ways is not None:
-                arrays[f"ways_{i}"] = solution.ways
+                arrays[f"ways_{i}"] = solution.ways.pack()
             arrays |= {f"{name}_{i}": array for name, array in held.items()}
         text = {
             "kind": "checkpoint",

@@ -191,32 +191,35 @@ class Currents:
         order = factor.perm_c.astype(np.int64)
         self.nodes, self.tail, self.head = nodes[np.argsort(order)], order[tail], order[head]
 
-    def loads(self, demand: Columns, *stretches: float) -> list[Array]:
+    def loads(self, demand: Columns, *stretches: float) -> tuple[list[Array], float]:
         """How full the balls are of the flow, stretched by some factors; full is one.
 
-        Nothing is stored.
+        Also what round-off keeps the flow from bringing: the largest entry that every node lacks,
+        added up, or zero below the round-off of the demand itself. Nothing is stored.
         """
         soft, block = self.edges.soft, self.edges.block
         softs = [soft / factor for factor in stretches]
         excess = [np.zeros(self.tail.size) for _ in stretches]
         most = np.zeros(self.tail.size)
-        for X in self._potentials(demand):
+        lacking, wanted = np.zeros(self.nodes.size), np.zeros(self.nodes.size)
+        for R, X in self._potentials(demand):
             for level, sums in zip(softs, excess, strict=True):
                 flow_kernels.measure(X, self.tail, self.head, self.conductance, level, sums, most)
-        return [
+            np.maximum(wanted, np.abs(R).max(axis=1), out=wanted)
+            flow_kernels.bring(X, R, self.tail, self.head, self.conductance)
+            np.maximum(lacking, np.abs(R).max(axis=1), out=lacking)
+        leak = float(lacking.sum())
+        loads = [
             fullness(sums, most, level, block / factor)
             for factor, level, sums in zip(stretches, softs, excess, strict=True)
         ]
-
-    def load(self, demand: Columns) -> Array:
-        """How full the balls are of the flow; full is one."""
-        return self.loads(demand, 1.0)[0]
+        return loads, leak if leak > _ROUND_OFF * float(wanted.sum()) else 0.0
 
     def size(self, demand: Columns) -> Array:
         """Euclidean norm of the flow along every edge over the radius of its ball."""
         excess, most = np.zeros(self.tail.size), np.zeros(self.tail.size)
         none = np.zeros(self.tail.size)
-        for X in self._potentials(demand):
+        for _, X in self._potentials(demand):
             flow_kernels.measure(X, self.tail, self.head, self.conductance, none, excess, most)
         return fullness(excess, most, none, self.edges.soft + self.edges.block)
 
@@ -231,38 +234,18 @@ class Currents:
         everywhere[self.nodes] = V
         return demand.under(everywhere)
 
-    def leak(self, demand: Columns) -> float:
-        """What round-off keeps the flow from bringing, added up over the nodes.
-
-        Below the round-off of the demand itself it counts as zero.
-        """
-        c, n = self.conductance, self.nodes.size
-        edge, ends = np.arange(c.size), np.concatenate([self.tail, self.head])
-        signs = np.concatenate([np.ones(c.size), -np.ones(c.size)])
-        D = csr_array((signs, (np.tile(edge, 2), ends)), shape=(c.size, n))
-        lost, whole = np.zeros(n), np.zeros(n)
-        for first, X in zip(_starts(demand), self._potentials(demand), strict=True):
-            R = demand.columns(slice(first, first + X.shape[1]))[self.nodes]
-            lost += np.square(R - D.T @ (c[:, None] * (D @ X))).sum(axis=1)
-            whole += np.square(R).sum(axis=1)
-        total = float(np.sqrt(lost).sum())
-        return total if total > _ROUND_OFF * float(np.sqrt(whole).sum()) else 0.0
-
-    def _potentials(self, demand: Columns) -> Iterator[Array]:
-        """X with L X = demand, a block of columns at a time."""
-        for first in _starts(demand):
+    def _potentials(self, demand: Columns) -> Iterator[tuple[Array, Array]]:
+        """R and X with L X = R, a block of columns of the demand at a time."""
+        for first in range(0, demand.width, _COLUMNS):
             block = slice(first, min(first + _COLUMNS, demand.width))
-            X = np.ascontiguousarray(demand.columns(block)[self.nodes])
+            R = np.ascontiguousarray(demand.columns(block)[self.nodes])
+            X = R.copy()
             self._solve(X)
-            yield X
+            yield R, X
 
     def _solve(self, X: Array) -> None:
         L = self.lower
         flow_kernels.substitute(X, L.indptr, L.indices, L.data, self.pivot)
-
-
-def _starts(demand: Columns) -> range:
-    return range(0, demand.width, _COLUMNS)
 
 
 def fullness(excess: Array, most: Array, soft: Array, block: Array) -> Array:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
 from convexhc.problem import Labels, Problem
@@ -36,9 +36,11 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-# Conductances are changed so often at the most, by this power of the load, idle edges counting as
+# Conductances are changed so often at the most, by a power of the load, idle edges counting as
 # loaded so much, and are kept within this factor of the squared weights.
-_ROUNDS, _POWER, _IDLE, _RANGE = 40, 1.0, 0.2, 1e2
+_ROUNDS, _IDLE, _RANGE = 40, 0.2, 1e3
+# What the power, one at first, is multiplied with when loads grow.
+_SHORTER = 0.7
 # An excess that has not fallen to this share in so many rounds will not vanish.
 _STALLED, _PATIENCE, _NEARLY = 0.9, 8, 5e-4
 # Columns of a sketch, the number of columns from which on there is one, and how far below one it
@@ -60,13 +62,65 @@ class Parting(NamedTuple):
     flow: Array
 
 
+class Ways:
+    """What a search for flows has learned, of use to the next one; changed by it in place.
+
+    Conductances, and what load an edge has when the sketch sees a flow of some size in it. A ball
+    is the flatter the larger the flow: between a flow that was solved for in all columns and the
+    same stretched, the load is taken to grow linearly.
+
+    Parameters
+    ----------
+    conductance : (E,) ndarray
+        Of every edge; squared weights are a good beginning.
+    """
+
+    def __init__(self, conductance: Array) -> None:
+        self.conductance = conductance.copy()
+        self.known = np.zeros(conductance.size, np.bool_)
+        self.size, self.load, self.slope = np.ones((3, conductance.size))
+
+    @classmethod
+    def of(cls, problem: Problem) -> Ways:
+        """Nothing learned yet."""
+        return cls(np.square(fusion_of(problem).differences.graph.weight))
+
+    def copy(self) -> Ways:
+        """The same, to be changed."""
+        return Ways.unpack(self.pack())
+
+    def pack(self) -> Array:
+        """Everything as one array, five rows."""
+        return np.stack([self.conductance, self.known, self.size, self.load, self.slope])
+
+    @classmethod
+    def unpack(cls, rows: Array) -> Ways:
+        """What `pack` put together."""
+        ways = cls(rows[0])
+        ways.known = rows[1] > 0.0
+        ways.size, ways.load, ways.slope = (row.copy() for row in rows[2:])
+        return ways
+
+    def learn(self, at: Index, size: Array, load: Array, further: Array) -> None:
+        """Keep the loads of a flow, and of the same stretched, beside the sizes that are seen."""
+        self.known[at] = True
+        self.size[at] = np.maximum(size, 1e-300)
+        self.load[at], self.slope[at] = load, (further - load) / (_STRETCH - 1.0)
+
+    def read(self, at: Index, size: Array) -> Array:
+        """Loads at the sizes seen."""
+        ratio = size / self.size[at]
+        above = self.load[at] + (ratio - 1.0) * self.slope[at]
+        return np.asarray(np.where(ratio < 1.0, ratio * self.load[at], above))
+
+
 def parted(
     problem: Problem,
     contraction: Contraction,
     dual: Array,
     *,
     spare: float = 0.0,
-    ways: Array | None = None,
+    ways: Ways | None = None,
 ) -> tuple[Parting | None, float]:
     """Where clusters of a contraction come apart; None if a flow holds all of them together.
 
@@ -81,9 +135,8 @@ def parted(
     spare : float
         By how much the gap may grow: flows a little too large are cut down to their balls, and what
         the rows then lack is paid for.
-    ways : (E,) ndarray, optional
-        Conductances to start the search from, changed in place to where it ended; by default the
-        squared weights.
+    ways : Ways, optional
+        Where to start the search from; changed in place to where it ended.
 
     Returns
     -------
@@ -92,65 +145,35 @@ def parted(
         ``price`` added to its gap. The flow of a parting is where to start from: it is larger than
         the balls of its edges.
     price : float
-        At most ``spare``; zero if every flow fits.
+        At most ``spare``, unless round-off alone costs more; zero if every flow fits.
 
     Notes
     -----
     A sparse factorisation and some dozens of solves a round, and m solves at the end, O(N) memory
     a column, a few columns at a time.
     """
-    ways = np.square(fusion_of(problem).differences.graph.weight) if ways is None else ways
+    ways = Ways.of(problem) if ways is None else ways
     search = _Search.of(problem, Demand.of(problem, contraction, dual), ways)
-    waiting, load = search.occupied, np.zeros(ways.size)
+    waiting, load, lost = search.occupied, np.zeros(ways.conductance.size), 0.0
+    if not waiting.any():
+        return None, 0.0
     for trial in range(_TRIALS):
-        if not waiting.any():
-            return None, 0.0
+        if trial or search.readable:
+            most = 1.0 + _ROUND_OFF + (search.margin if trial < 2 else 0.0)
+            torn = search.ease(waiting, load, most)
+            if torn.any() and search.price(*search.currents(torn), load) > spare:
+                return search.part(torn, load), 0.0
         # The proof: all columns, under the conductances that any price is then reckoned with.
         system, at = search.currents(waiting)
-        load[at] = search.measured(system, at)
+        load[at], leak = search.measured(system, at)
+        # What round-off lost on the way is paid for as well: in the gradient and in the potentials.
+        lost += 2.0 * leak
+        price = lost + search.price(system, at, load)
         # Clusters that are proven keep their conductances, and with them their proof.
         waiting = search.heaviest(at, load[at]) > 1.0 + _ROUND_OFF
-        price = search.price(system, at, load[at])
-        if price <= spare:
+        if price <= spare or not waiting.any():
             return None, price
-        if trial + 1 == _TRIALS:
-            break
-        torn = search.ease(waiting, load, 1.0 + _ROUND_OFF + (0.0 if trial else search.margin))
-        if torn.any():
-            system, at = search.currents(torn)
-            if search.price(system, at, load[at]) > spare:
-                waiting = torn
-                break
     return search.part(waiting, load), 0.0
-
-
-class _Scale:
-    """What load an edge has when the sketch sees a flow of some size in it, set by a full solve.
-
-    A ball is the flatter the larger the flow: between the flow that was solved for and the same
-    stretched, the load is taken to grow linearly.
-    """
-
-    def __init__(self, n_edges: int) -> None:
-        self.known = np.zeros(n_edges, np.bool_)
-        self.size, self.load, self.slope = np.ones((3, n_edges))
-
-    def set(self, at: Index, size: Array, load: Array, further: Array) -> None:
-        """Learn the loads of a flow, and of the same stretched."""
-        self.known[at] = True
-        self.size[at] = np.maximum(size, 1e-300)
-        self.load[at], self.slope[at] = load, (further - load) / (_STRETCH - 1.0)
-
-    def read(self, at: Index, size: Array) -> Array:
-        """Loads at the sizes seen."""
-        ratio = size / self.size[at]
-        return np.asarray(
-            np.where(
-                ratio < 1.0,
-                ratio * self.load[at],
-                self.load[at] + (ratio - 1.0) * self.slope[at],
-            )
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +194,8 @@ class _Search:
         What the flows must bring.
     guide : Demand or Sketch
         What the search goes by.
-    ways : (E,) ndarray
-        Conductances, changed in place.
-    scale : _Scale
-        How to read the sketch.
+    ways : Ways
+        Conductances and how to read the sketch, changed in place.
     base : (E,) ndarray
         Squared weights, from which conductances stay within bounds.
     """
@@ -185,19 +206,18 @@ class _Search:
     inside: Index
     demand: Demand
     guide: Demand | Sketch
-    ways: Array
+    ways: Ways
     base: Array
-    scale: _Scale
 
     @classmethod
-    def of(cls, problem: Problem, demand: Demand, ways: Array) -> _Search:
+    def of(cls, problem: Problem, demand: Demand, ways: Ways) -> _Search:
         edges, labels = fusion_of(problem).edges, demand.labels
         inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
         few = demand.width <= _MANY
         guide = demand if few else Sketch.of(demand, _SKETCH)
         base = np.square(fusion_of(problem).differences.graph.weight)
         margin = 0.0 if few else _MARGIN
-        return cls(edges, labels, margin, inside, demand, guide, ways, base, _Scale(base.size))
+        return cls(edges, labels, margin, inside, demand, guide, ways, base)
 
     @property
     def occupied(self) -> Flags:
@@ -206,27 +226,29 @@ class _Search:
         found[self.labels[self.edges.tail[self.inside]]] = True
         return found
 
+    @property
+    def readable(self) -> bool:
+        """Whether the guide shows loads before all columns have been solved for."""
+        return isinstance(self.guide, Sketch) and bool(self.ways.known[self.inside].all())
+
     def currents(self, clusters: Flags) -> tuple[Currents, Index]:
         """The system of some clusters, and its edges."""
         at = self.inside[clusters[self.labels[self.edges.tail[self.inside]]]]
         nodes = np.flatnonzero(clusters[self.labels])
-        return Currents(_some(self.edges, at), self.ways[at], nodes, self.labels), at
+        return Currents(_some(self.edges, at), self.ways.conductance[at], nodes, self.labels), at
 
     def seen(self, system: Currents, at: Index) -> Array:
         """Loads as the guide sees them."""
         if isinstance(self.guide, Demand):
-            return system.load(self.guide)
-        if not self.scale.known[at].all():
-            return self.measured(system, at)
-        return self.scale.read(at, system.size(self.guide))
+            return system.loads(self.guide, 1.0)[0][0]
+        return self.ways.read(at, system.size(self.guide))
 
-    def measured(self, system: Currents, at: Index) -> Array:
-        """Loads in all columns, which also tell how to read the sketch."""
-        if isinstance(self.guide, Demand):
-            return system.load(self.demand)
-        load, further = system.loads(self.demand, 1.0, _STRETCH)
-        self.scale.set(at, system.size(self.guide), load, further)
-        return load
+    def measured(self, system: Currents, at: Index) -> tuple[Array, float]:
+        """Loads in all columns, which also tell how to read the sketch, and what round-off lost."""
+        (load, further), leak = system.loads(self.demand, 1.0, _STRETCH)
+        if isinstance(self.guide, Sketch):
+            self.ways.learn(at, system.size(self.guide), load, further)
+        return load, leak
 
     def heaviest(self, at: Index, load: Array) -> Array:
         """Largest load of every cluster."""
@@ -241,21 +263,25 @@ class _Search:
         up keeps its own. Returns the clusters that stay fuller than ``most``.
         """
         fits = 1.0 - self.margin
-        last, excesses = np.zeros(waiting.size), []
+        last, power, excesses = np.zeros(waiting.size), np.ones(waiting.size), []
         for _ in range(_ROUNDS):
             system, at = self.currents(waiting)
             loads[at] = self.seen(system, at)
             last[waiting] = self.heaviest(at, loads[at])[waiting]
             excesses.append(self.excess(at, loads[at], fits))
+            if len(excesses) > 1:
+                # A step that made things worse went too far.
+                power[excesses[-1] > excesses[-2]] *= _SHORTER
             waiting = waiting & (last > fits + _NEARLY)
             if len(excesses) > _PATIENCE:
                 waiting = waiting & (excesses[-1] < _STALLED * excesses[-1 - _PATIENCE])
             if not waiting.any() or len(excesses) == _ROUNDS:
                 break
             at = at[waiting[self.labels[self.edges.tail[at]]]]
-            changed = self.ways[at] / np.maximum(loads[at], _IDLE) ** _POWER
+            step = power[self.labels[self.edges.tail[at]]]
+            changed = self.ways.conductance[at] / np.maximum(loads[at], _IDLE) ** step
             low, high = self.base[at] / _RANGE, self.base[at] * _RANGE
-            self.ways[at] = np.clip(changed, low, high)
+            self.ways.conductance[at] = np.clip(changed, low, high)
         return last > most
 
     def excess(self, at: Index, load: Array, fits: float) -> Array:
@@ -267,24 +293,21 @@ class _Search:
     def price(self, system: Currents, at: Index, load: Array) -> float:
         """By how much the gap grows when the flow along the full edges is cut down to their balls.
 
-        A row whose gradient is off by r lowers its potential by at most -min r and its cost by
-        <r, C>: by no more than max r - min r. What round-off lost on the way is paid for as well.
-        Infinite for too many edges.
+        A row whose gradient is off by r lowers its potential by -min r and its cost by <r, C>,
+        which adds up to zero over a cluster. Infinite for too many edges.
         """
-        over = np.flatnonzero(load > 1.0 + _ROUND_OFF)
+        over = np.flatnonzero(load[at] > 1.0 + _ROUND_OFF)
         if over.size > _PAYABLE:
             return np.inf
-        leak = 2.0 * system.leak(self.guide)
         if over.size == 0:
-            return leak
-        flow = system.flow(self.demand, over)
-        fitted, some = flow.copy(), _some(system.edges, over)
-        edge_kernels.project_dual(fitted, some)
+            return 0.0
+        surplus, some = system.flow(self.demand, over), _some(system.edges, over)
+        flow_kernels.surplus(surplus, some.soft, some.block)
         rows, ends = np.unique(np.concatenate([some.tail, some.head]), return_inverse=True)
-        lacking = np.zeros((rows.size, flow.shape[1]))
-        np.add.at(lacking, ends[: over.size], flow - fitted)
-        np.add.at(lacking, ends[over.size :], fitted - flow)
-        return leak + float((lacking.max(axis=1) - lacking.min(axis=1)).sum())
+        lacking = np.zeros((rows.size, surplus.shape[1]))
+        np.add.at(lacking, ends[: over.size], surplus)
+        np.subtract.at(lacking, ends[over.size :], surplus)
+        return float(np.maximum(lacking.max(axis=1), 0.0).sum())
 
     def part(self, torn: Flags, load: Array) -> Parting:
         """Cut some clusters where they are too full."""

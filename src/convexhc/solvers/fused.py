@@ -1,10 +1,10 @@
 """Solve for one centroid a group of nodes, and part the groups that may not stay together.
 
-Groups are a guess at what is fused: the clusters of a neighbouring lam, or small sets of nodes that
-are close. The contracted problem is solved in O(c N) for c groups; a flow inside every group then
-proves that its solution solves the full problem, or the group is parted and solved anew. Too many
-groups are no harm, since the solver fuses them again; too few are found out. Nothing of the size
-N^2 or N E is held.
+Groups are a guess at what is fused: the clusters of a neighbouring lam, or any others. The
+contracted problem is solved in O(c N) for c groups; a flow inside every group then proves that its
+solution solves the full problem, or the group is parted and solved anew. Too many groups are no
+harm, since the solver fuses them again; too few are found out. Nothing of the size N^2 or N E is
+held.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from convexhc.kernels.components import components
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction, contract
-from convexhc.solvers.flows import Parting, parted
+from convexhc.solvers.flows import Parting, Ways, parted
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution, Status
 from convexhc.solvers.start import fusion_of
@@ -43,13 +43,13 @@ class Fused:
         Group of every node.
     small : Solution
         Solution of the contracted problem, whose certificate holds for the full one.
-    ways : (E,) ndarray or None
-        Conductances of the flows that prove it: where to start from at the next lam.
+    ways : Ways or None
+        Those of the flows that prove it: where to start from at the next lam.
     """
 
     groups: Labels
     small: Solution
-    ways: Array | None = None
+    ways: Ways | None = None
 
     @property
     def lam(self) -> float:
@@ -104,10 +104,7 @@ def solve_fused(
         would have to be more of them than ``most``.
     """
     n_iter, seconds = 0, 0.0
-    if start is None or start.ways is None:
-        ways = np.square(fusion_of(problem).differences.graph.weight)
-    else:
-        ways = start.ways.copy()
+    ways = Ways.of(problem) if start is None or start.ways is None else start.ways.copy()
     groups, parting = connected(problem, groups), None
     while True:
         contraction = contract(problem, groups)

@@ -1,0 +1,153 @@
+"""Flows of least energy bring what is asked for, and are measured without being stored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csc_array, tril
+
+import naive
+from convexhc.kernels import flows as flow_kernels
+from convexhc.kernels.edges import Edges, project_dual
+from convexhc.kernels.flows import substitute, surplus
+from convexhc.kernels.threads import limited_threads
+from convexhc.problem import cluster_means, graph_problem
+from convexhc.solvers.contraction import contract
+from convexhc.solvers.currents import Currents, Demand, Sketch
+from convexhc.solvers.fused import connected
+from convexhc.solvers.start import fusion_of
+from laws import CONSTRAINTS, random_kernel, seeds
+
+
+def differences(graph):
+    D = np.zeros((graph.n_edges, graph.n))
+    D[np.arange(graph.n_edges), graph.tail] = 1.0
+    D[np.arange(graph.n_edges), graph.head] = -1.0
+    return D
+
+
+class Drawn:
+    """A problem, groups of its nodes, a dual between them and conductances inside."""
+
+    def __init__(self, seed, constraint="doubly_stochastic", spread=1.0):
+        rng = np.random.default_rng(seed)
+        kernel = random_kernel(rng, 15, density=0.3)
+        self.problem = graph_problem(kernel, 0.7, constraint=CONSTRAINTS[constraint])
+        self.labels = connected(self.problem, rng.integers(0, 3, 15))
+        self.contraction = contract(self.problem, self.labels)
+        self.dual = rng.normal(size=(fusion_of(self.contraction.problem).n_edges, 15))
+        self.demand = Demand.of(self.problem, self.contraction, self.dual)
+        self.D = differences(kernel)
+        edges = fusion_of(self.problem).edges
+        self.at = np.flatnonzero(self.labels[edges.tail] == self.labels[edges.head])
+        conductance = np.exp(spread * rng.normal(size=self.at.size))
+        some = type(edges)(*(column[self.at] for column in edges))
+        self.currents = Currents(some, conductance, np.arange(15), self.labels)
+        self.rng = rng
+
+    @property
+    def flow(self):
+        return self.currents.flow(self.demand, np.arange(self.at.size))
+
+
+@given(seed=seeds, constraint=st.sampled_from(sorted(CONSTRAINTS)))
+@settings(max_examples=20)
+def test_a_flow_makes_gradients_equal_inside_clusters(seed, constraint):
+    drawn = Drawn(seed, constraint)
+    Y = drawn.contraction.share[:, None] * (drawn.contraction.sums.T @ drawn.dual)
+    Y[drawn.at] = drawn.flow
+    G = drawn.D.T @ Y - drawn.problem.fidelity.target
+    if drawn.problem.constraint.row_sums:
+        G -= G.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(G, cluster_means(G, drawn.labels)[drawn.labels], atol=1e-9)
+
+
+@given(seed=seeds)
+@settings(max_examples=20)
+def test_a_demand_is_multiplied_without_being_made(seed):
+    drawn = Drawn(seed)
+    R = drawn.demand.columns(slice(0, 15))
+    np.testing.assert_allclose(drawn.D[drawn.at].T @ drawn.flow, R, atol=1e-9)
+    G, V = drawn.rng.normal(size=(2, 15, 4))
+    np.testing.assert_allclose(drawn.demand.times(G), R @ G, atol=1e-12)
+    np.testing.assert_allclose(drawn.demand.under(V), V.T @ R, atol=1e-12)
+    np.testing.assert_allclose(drawn.demand.columns(slice(3, 5)), R[:, 3:5], atol=1e-14)
+
+
+@given(seed=seeds, stretch=st.sampled_from([1.0, 1.5, 4.0]))
+@settings(max_examples=20)
+def test_a_ball_is_full_at_its_border(seed, stretch):
+    """Loads are one exactly where the stretched flow leaves the ball, and grow with it."""
+    drawn = Drawn(seed)
+    Y, edges = stretch * np.abs(drawn.flow), drawn.currents.edges
+    load = drawn.currents.loads(drawn.demand, 1.0, stretch)[0][1]
+    outside = np.linalg.norm(np.maximum(Y - edges.soft[:, None], 0.0), axis=1)
+    np.testing.assert_array_equal(load > 1.0, outside > edges.block)
+    assert (load >= drawn.currents.loads(drawn.demand, 1.0)[0][0] * (1.0 - 1e-12)).all()
+    size = np.linalg.norm(drawn.flow, axis=1) / (edges.soft + edges.block)
+    np.testing.assert_allclose(drawn.currents.size(drawn.demand), size, rtol=1e-9, atol=1e-12)
+
+
+def test_a_sketch_keeps_sizes():
+    drawn = Drawn(3)
+    sketch = Sketch.of(drawn.demand, 4000)
+    seen = drawn.currents.size(sketch)
+    np.testing.assert_allclose(seen, drawn.currents.size(drawn.demand), rtol=0.1)
+    np.testing.assert_array_equal(Sketch.of(drawn.demand, 4000).values, sketch.values)
+
+
+def test_what_round_off_loses_is_told():
+    """Nothing under moderate conductances; too far apart for the digits there are, something."""
+    assert Drawn(1).currents.loads(Drawn(1).demand, 1.0)[1] == 0.0
+    lost = [
+        Drawn(seed, spread=12.0).currents.loads(Drawn(seed).demand, 1.0)[1] for seed in range(5)
+    ]
+    assert max(lost) > 0.0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("width", [1, 64, 150])
+def test_what_a_flow_brings_is_taken_away(width, threads, monkeypatch):
+    monkeypatch.setattr(flow_kernels, "_WORTH_SHARING", 0)
+    rng = np.random.default_rng(width)
+    tail, head = (side.astype(np.int64) for side in np.triu_indices(6, 1))
+    X, R, c = rng.normal(size=(6, width)), rng.normal(size=(6, width)), rng.random(tail.size)
+    D = naive.incidence(6, tail, head)
+    expected = R - D.T @ (c[:, None] * (D @ X))
+    with limited_threads(threads):
+        flow_kernels.bring(X, R, tail, head, c)
+    np.testing.assert_allclose(R, expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("width", [1, 64, 65, 150])
+def test_substitution_solves(width, threads, monkeypatch):
+    monkeypatch.setattr(flow_kernels, "_WORTH_SHARING", 0)
+    rng = np.random.default_rng(width)
+    L = np.eye(9) + np.tril(rng.normal(size=(9, 9)), -1) * (rng.random((9, 9)) < 0.5)
+    pivot, R = rng.uniform(0.5, 2.0, 9), rng.normal(size=(9, width))
+    X, below = R.copy(), csc_array(tril(csc_array(L), -1))
+    with limited_threads(threads):
+        substitute(X, below.indptr, below.indices, below.data, pivot)
+    np.testing.assert_allclose(L @ (pivot[:, None] * (L.T @ X)), R, atol=1e-10)
+
+
+@given(seed=seeds, l1_ratio=st.sampled_from([0.0, 0.05, 1.0]))
+def test_without_its_surplus_a_flow_fits_and_no_smaller_one_would_do(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    radius, Y = rng.uniform(0.5, 3.0, 6), rng.normal(size=(6, 9)) * rng.uniform(0.1, 2.0, (6, 1))
+    soft, block = l1_ratio * radius, (1.0 - l1_ratio) * radius
+    edges = Edges(np.zeros(6, np.int64), np.ones(6, np.int64), soft, block, np.ones(6))
+    d = Y.copy()
+    surplus(d, soft, block)
+    rest = Y - d
+    projected = rest.copy()
+    project_dual(projected, edges)
+    np.testing.assert_allclose(projected, rest, atol=1e-9)
+    # The projection is the nearest in the Euclidean sense, this one in the largest entry.
+    project_dual(nearest := Y.copy(), edges)
+    assert (np.abs(d).max(axis=1) <= np.abs(Y - nearest).max(axis=1) + 1e-9).all()
+    fits = np.abs(Y - nearest).max(axis=1) <= 1e-12
+    assert not d[fits].any()
