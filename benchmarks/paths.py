@@ -41,8 +41,8 @@ def neighbours(n: int) -> convexhc.similarity.Similarity:
 def fractal() -> list[dict[str, object]]:
     """Fifty lam of the 196-node graph: a path, and cold solves of the full problem.
 
-    Over the range of the paper's Table I, and over that in which clusters change, where a path saves
-    least.
+    Over the range of the paper's Table I, and over that in which clusters change, where a path
+    saves least.
     """
     K = convexhc.similarity.two_hop(fractal_graph(0).adjacency)
     convexhc.solve_path(K, [0.05, 0.5, 5.0])
