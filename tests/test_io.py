@@ -311,4 +311,5 @@ def test_distances_are_seen_from_a_sample():
     ids=["complete", "sparse", "similarities", "diagonal", "empty", "too small to tell"],
 )
 def test_other_graphs_raise_no_such_alarm(matrix):
-    as_graph(matrix)
+    # Warnings are errors here.
+    assert as_graph(matrix).n == len(matrix)

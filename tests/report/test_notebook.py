@@ -47,7 +47,7 @@ def test_the_report_is_loaded_only_when_a_notebook_asks():
         "assert 'convexhc.report' not in sys.modules\n"
         "assert '<iframe' in path._repr_html_()\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_large_path_is_a_card_with_its_summary():
