@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 
 import numba
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+# Products of fewer rows or columns than this are too short to share: threads of BLAS that wait for
+# each other cost more than they bring, and far more on a machine with other work to do.
+_SHORT = 400
+
+
+def threads_for(shape: tuple[int, int]) -> AbstractContextManager[object]:
+    """One thread of BLAS for products of matrices of such a shape if they are short."""
+    if min(shape) >= _SHORT:
+        return nullcontext()
+    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Looks through the libraries of the process, once.
+    return ThreadpoolController()
 
 
 def use_threads(count: int) -> int:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from convexhc.kernels.threads import threads_for
 from convexhc.path.march import March
 from convexhc.path.options import Keep, checked_grid, keeper
 from convexhc.path.point import Point
@@ -108,10 +109,9 @@ def solve_path(
     weighed = fusion_of(problem).differences.graph
     provenance = Provenance.of(options, fingerprint(graph, weighed))
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
-    march = March(
-        graph, problem, options, keeper(keep, small=graph.n <= _KEEP_NODES), saved, on_check
-    )
-    points, complete = march.go()
+    keep_if = keeper(keep, small=graph.n <= _KEEP_NODES)
+    with threads_for(problem.shape):
+        points, complete = March(graph, problem, options, keep_if, saved, on_check).go()
     return Path(
         points=tuple(sorted(points, key=lambda point: point.lam)),
         names=graph.names,

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc.kernels.threads import threads_for
 from convexhc.problem import Certificate, Labels, Problem, fuse
 from convexhc.solvers.solution import Solution, Status
 
@@ -92,23 +93,24 @@ def run(
         Always, whatever the status.
     """
     began = perf_counter()
-    state = method.init(problem, start)
-    n_iter, next_check = 0, min_iter
-    while True:
-        if n_iter >= next_check or n_iter >= max_iter:
-            candidate = method.candidate(problem, state)
-            C = fuse(candidate.C, candidate.labels, problem.fidelity.metric.mass)
-            certificate = problem.certify(C, candidate.Y)
-            stopped = on_check is not None and bool(on_check(n_iter, certificate))
-            if certificate.relative_gap <= tol or certificate.gap <= gap_tol:
-                status = Status.SOLVED
-                break
-            if stopped or n_iter >= max_iter:
-                status = Status.STOPPED if stopped else Status.MAX_ITER
-                break
-            next_check = n_iter + max(check_every, n_iter // 10)
-        method.step(problem, state)
-        n_iter += 1
+    with threads_for(problem.shape):
+        state = method.init(problem, start)
+        n_iter, next_check = 0, min_iter
+        while True:
+            if n_iter >= next_check or n_iter >= max_iter:
+                candidate = method.candidate(problem, state)
+                C = fuse(candidate.C, candidate.labels, problem.fidelity.metric.mass)
+                certificate = problem.certify(C, candidate.Y)
+                stopped = on_check is not None and bool(on_check(n_iter, certificate))
+                if certificate.relative_gap <= tol or certificate.gap <= gap_tol:
+                    status = Status.SOLVED
+                    break
+                if stopped or n_iter >= max_iter:
+                    status = Status.STOPPED if stopped else Status.MAX_ITER
+                    break
+                next_check = n_iter + max(check_every, n_iter // 10)
+            method.step(problem, state)
+            n_iter += 1
     return Solution(
         C.copy() if C is candidate.C else C,
         candidate.Y.copy(),
