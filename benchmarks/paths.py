@@ -132,12 +132,15 @@ def draw() -> None:
             value = np.array([float(row[quantity]) for row in mine])
             slope = np.polyfit(np.log(n), np.log(value), 1)[0] if n.size > 1 else float("nan")
             print(f"{model}: {quantity} grow like N^{slope:.2f}")
-            label = f"{model.split(', ')[1]}: N^{slope:.1f}"
+            label = f"{model.split(', ')[1]}: $N^{{{slope:.1f}}}$"
             axis.loglog(n, value, marker=marker, color=color, label=label)
     for axis, title in zip(axes, ("seconds", "peak memory, MB"), strict=True):
         axis.set(xlabel="nodes", title=title)
         axis.grid(alpha=0.25, which="both")
-        axis.legend(frameon=False)
+        axis.legend(frameon=False, loc="upper left")
+    axes[1].set_yticks([300, 500, 1000, 2000], ["300", "500", "1000", "2000"])
+    axes[1].set_yticks([], minor=True)
+    axes[1].set_ylim(250, 2500)
     figure.savefig(RESULTS / "growth.png", dpi=140)
 
 
