@@ -67,7 +67,6 @@ class March:
         self.down = self.most is not None
         self.first_groups = self._first_groups()
         self.bound = consensus_bound(self.problem)
-        self.too_far = 0.0
 
     def go(self) -> tuple[list[Point], bool]:
         """Solve what has not been solved yet; tell whether the end was reached."""
@@ -131,7 +130,8 @@ class March:
     def _stride(self, behind: Fused) -> float:
         """Ratio to the next lam: long while nothing is fused, since nothing can be missed there."""
         if self.down:
-            halfway = float(np.sqrt(self.too_far / behind.lam))
+            far = self.progress.too_far
+            halfway = float(np.sqrt(far / behind.lam)) if far < behind.lam else 0.0
             # No shorter than what is told apart, or the march would never pass there.
             finest = 1.0 / (1.0 + float(self.options["resolution"]))
             return max(1.0 / _STRIDE, min(halfway, finest))
@@ -160,7 +160,7 @@ class March:
             most=self._most_groups(lam),
         )
         if found is None:
-            self.too_far = lam
+            progress.too_far = lam
             return False
         point = point_of(found, self.kernel.matrix(), keep=self.keep(lam))
         progress.points.append(point)

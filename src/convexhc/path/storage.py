@@ -30,6 +30,8 @@ class Progress:
     before: Fused | None = None
     behind: Fused | None = None
     ahead: list[Fused] = field(default_factory=list)
+    # The last lam downwards that would have needed too many groups.
+    too_far: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Checkpoint:
         ]
         before = solutions.pop(0) if text["has_before"] else None
         behind = solutions.pop(0) if text["has_behind"] else None
-        return Progress(unpack_points(arrays), before, behind, solutions)
+        return Progress(unpack_points(arrays), before, behind, solutions, text["too_far"])
 
     def write(self, progress: Progress) -> None:
         """Replace the file by the present state, in one move."""
@@ -79,6 +81,7 @@ class Checkpoint:
         text = {
             "kind": "checkpoint",
             "digest": self.digest,
+            "too_far": progress.too_far,
             "has_before": progress.before is not None,
             "has_behind": progress.behind is not None,
             "solutions": said,
