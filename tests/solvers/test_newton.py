@@ -7,11 +7,13 @@ import oracle
 import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import coo_array
 
 from convexhc.graph import Graph
-from convexhc.kernels.newton import newton_direction, respond, response, well_inside
+from convexhc.kernels.newton import entries, newton_direction, respond, response, well_inside
 from convexhc.kernels.prox import dual_norms
 from convexhc.problem import points_problem
+from convexhc.solvers import newton
 from convexhc.solvers.dual_fista import DualAscent
 from convexhc.solvers.loop import Status, run
 from convexhc.solvers.newton import SemismoothNewton
@@ -43,7 +45,14 @@ def test_the_response_is_the_gradient_and_its_curvature_the_hessian(seed, l1_rat
     assert slack >= -1e-12
     # Solving the Newton system and applying the Hessian, by differences of gradients, is one.
     mass = np.full(len(C), 2.0)
-    X = newton_direction(direction, sigma, mass, problem.penalty.edges, at, 1e-12, 1000)
+    edges = problem.penalty.edges
+    X, accurate = newton_direction(direction, sigma, mass, edges, at, 1e-12, 1000)
+    assert accurate
+    # The entries of the Hessian say the same.
+    row, column, value = entries(sigma, mass, edges, at)
+    H = coo_array((value, (row, column)), shape=(C.size, C.size)).toarray()
+    assert_allclose(H, H.T, atol=1e-12)
+    assert_allclose(H @ X.ravel(), -direction.ravel(), atol=1e-8)
     _, _, above = smooth_penalty(problem, C + h * X, Y, sigma)
     _, _, below = smooth_penalty(problem, C - h * X, Y, sigma)
     curved = (above.total - below.total) / (2 * h)
@@ -113,6 +122,18 @@ def test_a_cluster_that_has_to_part_is_parted():
     assert found.status is Status.SOLVED
     assert_array_equal(found.labels, fresh.labels)
     assert found.n_clusters > 2
+
+
+@pytest.mark.parametrize("patience", [0, 1000])
+def test_factors_and_conjugate_gradients_lead_to_the_same_answer(patience, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, weights = rng.normal(size=(30, 2)), Graph.from_matrix(random_weights(rng, 30))
+    problem = points_problem(X, weights, 0.1)
+    monkeypatch.setattr(newton, "_CG_PATIENCE", patience)
+    found = run(problem, SemismoothNewton(), tol=1e-11, max_iter=100, check_every=1)
+    other = run(problem, DualAscent(), tol=1e-8)
+    assert found.status is Status.SOLVED
+    assert_allclose(found.centroids, other.centroids, atol=1e-4)
 
 
 def test_other_models_are_refused():

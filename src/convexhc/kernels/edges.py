@@ -35,6 +35,16 @@ class Edges(NamedTuple):
     block: Array
     stiffness: Array
 
+    def at(self, chosen: Index) -> Edges:
+        """Some of them."""
+        return Edges(
+            self.tail[chosen],
+            self.head[chosen],
+            self.soft[chosen],
+            self.block[chosen],
+            self.stiffness[chosen],
+        )
+
 
 class Scratch(NamedTuple):
     """What a pass writes: fused flags (E), partial sums (threads, n, m), their sum (n, m)."""

@@ -154,6 +154,59 @@ def bring(X: Array, R: Array, tail: Index, head: Index, conductance: Array) -> N
         _bring_panel(X, R, 0, X.shape[1], tail, head, conductance)
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def potentials(
+    R: Array, tail: Index, head: Index, conductance: Array, tol: float = 1e-10, max_iter: int = 500
+) -> Array:
+    """X with L X = R by conjugate gradients, R adding up to zero over every component.
+
+    Preconditioned by the diagonal, to a residual of ``tol`` in the norm of that. O(E m) a step.
+    """
+    n, m = R.shape
+    degree = np.zeros(n)
+    for e in range(tail.size):
+        degree[tail[e]] += conductance[e]
+        degree[head[e]] += conductance[e]
+    inverse = np.zeros(n)
+    X, left, P, Q = np.zeros((n, m)), R.copy(), np.zeros((n, m)), np.empty((n, m))
+    now = 0.0
+    for i in range(n):
+        if degree[i] > 0.0:
+            inverse[i] = 1.0 / degree[i]
+            for k in range(m):
+                P[i, k] = inverse[i] * left[i, k]
+                now += left[i, k] * P[i, k]
+    enough = tol * tol * now
+    for _ in range(max_iter):
+        if now <= enough:
+            break
+        Q[:] = 0.0
+        curve, most = 0.0, 0.0
+        for i in range(n):
+            for k in range(m):
+                most += degree[i] * P[i, k] * P[i, k]
+        for e in range(tail.size):
+            i, j, c = tail[e], head[e], conductance[e]
+            for k in range(m):
+                apart = P[i, k] - P[j, k]
+                curve += c * apart * apart
+                Q[i, k] += c * apart
+                Q[j, k] -= c * apart
+        if curve <= 1e-14 * most:
+            # Constant over components: what is left of R is round-off.
+            break
+        length, before, now = now / curve, now, 0.0
+        for i in range(n):
+            for k in range(m):
+                X[i, k] += length * P[i, k]
+                left[i, k] -= length * Q[i, k]
+                now += inverse[i] * left[i, k] * left[i, k]
+        for i in range(n):
+            for k in range(m):
+                P[i, k] = inverse[i] * left[i, k] + now / before * P[i, k]
+    return X
+
+
 @njit(cache=True, nogil=True)
 def surplus(Y: Array, soft: Array, block: Array) -> None:
     """Replace every row y by the least d, entry by entry, that leaves y - d in its dual ball.

@@ -147,14 +147,51 @@ def _diagonal(sigma: float, mass: Array, edges: Edges, at: Response) -> Array:
     return out
 
 
+@njit(cache=True, nogil=True)
+def entries(
+    sigma: float, mass: Array, edges: Edges, at: Response
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
+    """Row, column and value of the entries of that matrix; those of one place add up. O(E m^2)."""
+    n, m = at.total.shape
+    count = n * m * m + 2 * edges.tail.size * m * m
+    row, column = np.empty(count, np.int32), np.empty(count, np.int32)
+    value = np.empty(count)
+    blocks = np.zeros((n, m, m))
+    for i in range(n):
+        for k in range(m):
+            blocks[i, k, k] = mass[i]
+    p = 0
+    for e in range(edges.tail.size):
+        i, j, kept = edges.tail[e], edges.head[e], at.kept[e]
+        for k in range(m):
+            straight = sigma
+            if not at.fused[e] and kept[k] != 0.0:
+                straight *= 1.0 - at.shrink[e]
+            for q in range(m):
+                push = -sigma * at.bend[e] * kept[k] * kept[q]
+                if k == q:
+                    push += straight
+                blocks[i, k, q] += push
+                blocks[j, k, q] += push
+                row[p], column[p], value[p] = i * m + k, j * m + q, -push
+                row[p + 1], column[p + 1], value[p + 1] = j * m + k, i * m + q, -push
+                p += 2
+    for i in range(n):
+        for k in range(m):
+            for q in range(m):
+                row[p], column[p], value[p] = i * m + k, i * m + q, blocks[i, k, q]
+                p += 1
+    return row, column, value
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def newton_direction(
     G: Array, sigma: float, mass: Array, edges: Edges, at: Response, tol: float, max_iter: int
-) -> Array:
+) -> tuple[Array, bool]:
     """Minus (mass + sigma D'J D)^-1 G, by conjugate gradients with a diagonal preconditioner.
 
-    Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one. Any
-    number of iterations gives a direction of descent. O(E m) an iteration.
+    Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one, and
+    tells whether it is. Any number of iterations gives a direction of descent. O(E m) an iteration.
     """
     n, m = G.shape
     scale = _diagonal(sigma, mass, edges, at)
@@ -183,4 +220,4 @@ def newton_direction(
         for i in range(n):
             for k in range(m):
                 P[i, k] = R[i, k] / scale[i, k] + now / before * P[i, k]
-    return X
+    return X, now <= enough

@@ -14,12 +14,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, tril
-from scipy.sparse.linalg import splu
 
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.edges import Edges
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction
+from convexhc.solvers.sparse import definite_factor
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.metric import averaging
 
@@ -178,13 +178,7 @@ class Currents:
         _, first = np.unique(labels[nodes], return_index=True)
         degree[first] += np.maximum(degree[first], 1e-300)
         diagonal = csr_array((degree, (np.arange(n), np.arange(n))), shape=(n, n))
-        # Diagonally dominant: no pivoting, so that the factors stay symmetric and sparse.
-        factor = splu(
-            (diagonal - off).tocsc(),
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
+        factor = definite_factor((diagonal - off).tocsc())
         self.pivot = factor.U.diagonal()
         self.lower = csc_array(tril(factor.L, -1))
         # From here on in the order of the elimination.
@@ -233,6 +227,13 @@ class Currents:
         everywhere = np.zeros((self.n, chosen.size))
         everywhere[self.nodes] = V
         return demand.under(everywhere)
+
+    def carry(self, demand: Array) -> Array:
+        """The whole flow that brings some (N, m) demand, one row an edge."""
+        X = np.ascontiguousarray(demand[self.nodes])
+        self._solve(X)
+        flow: Array = self.conductance[:, None] * (X[self.tail] - X[self.head])
+        return flow
 
     def _potentials(self, demand: Columns) -> Iterator[tuple[Array, Array]]:
         """R and X with L X = R, a block of columns of the demand at a time."""

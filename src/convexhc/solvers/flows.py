@@ -235,7 +235,7 @@ class _Search:
         """The system of some clusters, and its edges."""
         at = self.inside[clusters[self.labels[self.edges.tail[self.inside]]]]
         nodes = np.flatnonzero(clusters[self.labels])
-        return Currents(_some(self.edges, at), self.ways.conductance[at], nodes, self.labels), at
+        return Currents(self.edges.at(at), self.ways.conductance[at], nodes, self.labels), at
 
     def seen(self, system: Currents, at: Index) -> Array:
         """Loads as the guide sees them."""
@@ -301,7 +301,7 @@ class _Search:
             return np.inf
         if over.size == 0:
             return 0.0
-        surplus, some = system.flow(self.demand, over), _some(system.edges, over)
+        surplus, some = system.flow(self.demand, over), system.edges.at(over)
         flow_kernels.surplus(surplus, some.soft, some.block)
         rows, ends = np.unique(np.concatenate([some.tail, some.head]), return_inverse=True)
         lacking = np.zeros((rows.size, surplus.shape[1]))
@@ -318,12 +318,6 @@ class _Search:
         finer = components(self.labels.size, tail, head, whole)
         apart = np.flatnonzero(finer[tail[at]] != finer[head[at]])
         return Parting(finer, at[apart], system.flow(self.demand, apart))
-
-
-def _some(edges: Edges, at: Index) -> Edges:
-    return Edges(
-        edges.tail[at], edges.head[at], edges.soft[at], edges.block[at], edges.stiffness[at]
-    )
 
 
 def _cuts(labels: Labels, tail: Labels, head: Labels, load: Array, clusters: Flags) -> Flags:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from convexhc.kernels import edges as edge_kernels
-from convexhc.kernels.newton import Response, newton_direction, respond, response
+from convexhc.kernels.edges import Edges
+from convexhc.kernels.newton import Response, entries, newton_direction, respond, response
 from convexhc.kernels.prox import norms
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
+from convexhc.solvers.sparse import definite_factor
 from convexhc.solvers.start import fused_labels, fusion_of, starting_point
 from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity
@@ -22,6 +25,9 @@ Array = NDArray[np.float64]
 _SHARE = 0.25
 # Newton steps in a subproblem, halvings of a step, conjugate gradients and their accuracy.
 _NEWTON_STEPS, _HALVINGS, _CG_STEPS, _CG_TOL = 50, 15, 500, 0.05
+# Neighbour graphs of points in so many dimensions have sparse factors, and conjugate gradients are
+# given up for them after so many steps.
+SPATIAL, _CG_PATIENCE = 3, 100
 # Share of the distances in the data that counts as a distance between centroids.
 _DATA = 0.01
 # By how much sigma grows when the error of the dual is above this share of the other one.
@@ -59,9 +65,9 @@ class SemismoothNewton:
         grad Phi(C) = C - X + D'P(Y + sigma D C),
 
     P the projection on the dual balls. Its generalised Hessian I + sigma D'J D is sparse, and
-    Newton steps, by conjugate gradients and with a line search, converge superlinearly. One
-    iteration minimises Phi and takes the new dual Y <- P(Y + sigma D C). After Sun, Toh and Yuan,
-    Convex clustering: model, theoretical guarantee and efficient algorithm (2021).
+    Newton steps, with a line search, converge superlinearly. One iteration minimises Phi and takes
+    the new dual Y <- P(Y + sigma D C). After Sun, Toh and Yuan, Convex clustering: model,
+    theoretical guarantee and efficient algorithm (2021).
 
     Parameters
     ----------
@@ -148,12 +154,23 @@ def _evaluate(problem: Problem, state: NewtonState, C: Array) -> None:
     state.inner = 0.5 * float(np.vdot(state.G, state.G / state.mass[:, None]))
 
 
+def _direction(edges: Edges, state: NewtonState) -> Array:
+    """Solve for the Newton step: by conjugate gradients, or by a factor where they are slow."""
+    system = state.sigma, state.mass, edges, state.at
+    if state.C.shape[1] > SPATIAL:
+        return newton_direction(state.G, *system, _CG_TOL, _CG_STEPS)[0]
+    direction, accurate = newton_direction(state.G, *system, _CG_TOL, _CG_PATIENCE)
+    if accurate:
+        return direction
+    row, column, value = entries(*system)
+    hessian = csc_array((value, (row, column)), shape=(state.G.size, state.G.size))
+    return -definite_factor(hessian).solve(state.G.ravel()).reshape(state.G.shape)
+
+
 def _newton_step(problem: Problem, state: NewtonState) -> bool:
     """One step with a line search; False when round-off leaves nothing to gain."""
     edges = fusion_of(problem).edges
-    direction = newton_direction(
-        state.G, state.sigma, state.mass, edges, state.at, _CG_TOL, _CG_STEPS
-    )
+    direction = _direction(edges, state)
     C, value, inner = state.C, state.value, state.inner
     slope = float(np.vdot(direction, state.G))
     # Too close to the minimum for the value to tell, the gradient does.

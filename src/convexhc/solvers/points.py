@@ -14,29 +14,26 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.newton import well_inside
 from convexhc.problem import Labels, Problem, fuse
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
+from convexhc.solvers.point_flows import complete
 from convexhc.solvers.start import fused_labels, fusion_of
-from convexhc.terms.constraint import Free
-from convexhc.terms.fidelity import Proximity
-from convexhc.terms.penalty import Differences
 
 Array = NDArray[np.float64]
 
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
-# is contracted too, and of the flows, which may not hide a small distance; of centroids that meet.
-_ROUGH, _SHARP, _MEET = 1e-4, 1e-8, 1e-3
+# is contracted too; of centroids that meet; and of the flows, which may not hide a small distance.
+_ROUGH, _SHARP, _MEET, _FLOWS = 1e-4, 1e-8, 1e-3, 1e-11
+# Iterations of the flows, which end in round-off.
+_FLOW_ITER = 30
 # Share of a dual ball inside which a dual tells of a fusion that is there to stay.
 _WELL_INSIDE = 0.95
 # How often clusters may be parted before the full problem is solved as it is.
 _ROUNDS = 6
-# Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.
-_FLOW_BOLDNESS = 3.0
 
 
 def solve_contracted(
@@ -71,7 +68,7 @@ def solve_contracted(
         settled = replace(rough, labels=_settled(problem, rough, start))
         found = _between(problem, newton, settled, _SHARP * tol * scale, max_iter)
         n_iter += rough.n_iter + found.n_iter
-        flows = _flows(problem, found, gap_tol=_SHARP * tol * scale, max_iter=max_iter)
+        flows = complete(problem, found, gap_tol=_FLOWS * tol * scale, max_iter=_FLOW_ITER)
         n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
         found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)
@@ -152,33 +149,3 @@ def _carried(problem: Problem, contraction: Contraction, small: Solution, start:
     most = problem.lam / start.lam if start.lam > 0.0 else 1.0
     inside *= np.clip(factor, 0.0, most)[labels[edges.tail], None]
     return inside
-
-
-def _flows(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int) -> Solution:
-    """Complete the dual inside the clusters of ``found``, or part the clusters that have none.
-
-    With the dual between clusters held fixed, what remains is the points problem of every cluster
-    for itself, all at once: data X - D'Y over the other edges. Its minimiser is the centroid when
-    the cluster may stay together.
-    """
-    penalty = fusion_of(problem)
-    graph, labels = penalty.differences.graph, found.labels
-    inside = labels[graph.tail] == labels[graph.head]
-    dual = penalty.feasible_dual(found.dual)
-    if not inside.any():
-        return replace(found, dual=dual, n_iter=0)
-    outer = np.where(inside[:, None], 0.0, dual)
-    part = Problem(
-        Proximity(problem.fidelity.target - penalty.pull(outer)),
-        replace(penalty, differences=Differences(_subgraph(graph, inside))),
-        Free(),
-    )
-    newton = SemismoothNewton(boldness=_FLOW_BOLDNESS)
-    flows = _run(part, newton, replace(found, dual=dual[inside]), gap_tol, max_iter)
-    dual[inside] = flows.dual
-    return replace(flows, dual=dual)
-
-
-def _subgraph(graph: Graph, kept: NDArray[np.bool_]) -> Graph:
-    """The same nodes with some of the edges."""
-    return replace(graph, tail=graph.tail[kept], head=graph.head[kept], weight=graph.weight[kept])
