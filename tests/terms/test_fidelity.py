@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
+from convexhc.terms import fidelity as module
 from convexhc.terms.constraint import DoublyStochastic, Free, RowSimplex
 from convexhc.terms.fidelity import Kernel, KernelMatrix, Proximity
 from convexhc.terms.metric import Metric
@@ -104,6 +106,44 @@ def test_bound_of_a_kernel_is_tight_at_a_minimiser(seed, n):
     bound = kernel.lower_bound(C, value, gradient, np.zeros((n, n)), DoublyStochastic())
     assert bound == pytest.approx(value, abs=1e-12)
     assert value == pytest.approx(-kernel.scale)
+
+
+@given(seeds, st.integers(3, 9), st.sampled_from([0, 9]))
+def test_bound_of_a_kernel_loses_the_square_of_an_error(seed, n, inverted):
+    """Near a minimiser inside the set, a tenth of the error costs a hundredth."""
+    (kernel, _), rng = drawn(seed, n)
+    C = random_doubly_stochastic(rng, n)
+    value, gradient = kernel.evaluate(C)
+    # With this pull C is a minimiser, and nothing holds it: all entries are above zero.
+    least = value - np.vdot(gradient, C)
+    error = rng.normal(size=(n, n))
+    lost = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_INVERSE_NODES", inverted)
+        for size in (1e-3, 1e-4):
+            near = C + size * error
+            at = kernel.evaluate(near)
+            lost.append(least - kernel.lower_bound(near, *at, -gradient, DoublyStochastic()))
+    scale = kernel.lipschitz * np.square(error).sum()
+    assert (np.array(lost) >= -1e-12).all()
+    assert lost[0] <= 1e-5 * scale
+    assert lost[1] <= 1e-7 * scale
+
+
+@given(seeds, st.integers(2, 9))
+def test_what_stands_before_a_kernel(seed, n):
+    """The inverse and conjugate gradients agree where the kernel is well conditioned."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, n))
+    matrix = KernelMatrix(csr_array(A @ A.T + n * np.eye(n)))
+    G = rng.normal(size=(4, n))
+    exact = matrix.before(G)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_INVERSE_NODES", 0)
+        found = matrix.before(G)
+    for X, XK in (exact, found):
+        np.testing.assert_allclose(XK, X @ matrix.dense, atol=1e-10)
+        np.testing.assert_allclose(XK + matrix.ridge * X, G, atol=1e-8)
 
 
 @given(seeds, st.lists(st.integers(0, 3), min_size=2, max_size=9))

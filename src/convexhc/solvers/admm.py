@@ -46,8 +46,8 @@ class ADMM:
 
     C H + (rho D'D + tau I) C = R with fixed row and column sums is diagonal in the eigenbases of H
     and D'D: four N^3 products an iteration and nothing to refactor when rho changes. The penalty
-    tau on the signs is a share of |H|, which serves unless the run is long; the best rho on the
-    edges depends on lam. Both are found by balancing residuals.
+    tau on the signs follows their multipliers and is no less than a share of |H|, unless the run is
+    long; rho on the edges balances residuals.
 
     With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2: no
     eigenvectors of H, two products by the basis of D'D and one by H an iteration, and hardly more
@@ -73,7 +73,7 @@ class ADMM:
         S = np.zeros_like(C)
         if start is not None and start.signs is not None:
             S[:] = start.signs
-        tau = _SIGNS * max(problem.fidelity.lipschitz, 1e-12)
+        tau = _firm(problem, S, C)
         sylvester = _Sylvester(problem, _first_rho(problem, Y, Z), tau, self.linear)
         right, last = np.empty_like(C), np.empty_like(C)
         state = ADMMState(C, Y, Z, C.copy(), S, scratch, right, last, sylvester)
@@ -108,7 +108,9 @@ class ADMM:
         state.n_iter += 1
         if state.n_iter in _REBALANCE:
             rho = _balanced(rho, edges, _sizes(problem, state.Y, state.Z))
-            if state.n_iter >= _LATE:
+            if state.n_iter < _LATE:
+                tau = _firm(problem, state.S, state.V)
+            else:
                 tau = min(tau, _balanced(tau, signs, (_norm(state.S), _norm(state.V))))
             if (rho, tau) != (sylvester.rho, sylvester.tau):
                 state.sylvester = _Sylvester(problem, rho, tau, self.linear)
@@ -120,15 +122,15 @@ class ADMM:
         return Candidate(C, state.Y, fused_labels(problem, state.scratch.fused), state.S)
 
 
-# Penalty on the signs over the largest eigenvalue of H, and the most that the edges together may
-# weigh against it at first.
-_SIGNS, _MOST = 0.3, 10.0
+# Least penalty on the signs over the largest eigenvalue of H; the same over the mean of that and
+# the multipliers; and the most that the edges together may weigh against H at first.
+_SIGNS, _FIRM, _MOST = 0.3, 0.15, 10.0
 # First rho of a cold start, in units of the ratio of the dual balls to the differences.
 _COLD = 4.0
 # Every so many centroid steps, one is in double precision throughout; all, for so few entries.
 _EXACT, _SMALL = 10, 10_000
-# Iterations at which rho may change, ever rarer, so that the method converges; from which one on
-# tau may as well; by how much at most at once, and at least.
+# Iterations at which rho and tau may change, ever rarer, so that the method converges; from which
+# one on tau only falls; by how much at most at once, and at least.
 _REBALANCE = frozenset([5, 10, 20, 30, 40, 60, 80, 110, 150, 200, 300, 500, 1000, 2000])
 _LATE, _CHANGE, _WORTH = 60, 5.0, 1.2
 
@@ -146,6 +148,13 @@ def _first_rho(problem: Problem, Y: Array, Z: Array) -> float:
     return min(dual / copies, most) if dual > 0.0 and copies > 0.0 else most
 
 
+def _firm(problem: Problem, S: Array, V: Array) -> float:
+    """Penalty on the signs: the geometric mean of |H| and of multipliers over entries."""
+    size = max(problem.fidelity.lipschitz, 1e-12)
+    ratio = problem.shape[1] * _norm(S) / max(_norm(V), 1e-300)
+    return max(_SIGNS * size, _FIRM * float(np.sqrt(size * ratio)))
+
+
 def _balanced(rho: float, squares: tuple[float, float], sizes: tuple[float, float]) -> float:
     """Bring the primal residual |D C - Z| and the dual one rho |change of Z| together.
 
@@ -153,9 +162,9 @@ def _balanced(rho: float, squares: tuple[float, float], sizes: tuple[float, floa
     ``squares`` are those of the residuals but for rho, ``sizes`` those of the dual and of Z.
     """
     primal, dual = squares[0] ** 0.5 * sizes[0], rho * squares[1] ** 0.5 * sizes[1]
-    if primal <= 0.0 or dual <= 0.0:
+    if primal <= 0.0 and dual <= 0.0:
         return rho
-    factor = min(max((primal / dual) ** 0.5, 1.0 / _CHANGE), _CHANGE)
+    factor = min(max((primal / max(dual, 1e-300)) ** 0.5, 1.0 / _CHANGE), _CHANGE)
     return rho if 1.0 / _WORTH < factor < _WORTH else rho * factor
 
 

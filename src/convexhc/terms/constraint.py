@@ -46,8 +46,12 @@ class Constraint(Protocol):
     def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
         """The nearest point of the set."""
 
-    def minimum(self, G: Array, C: Array) -> float:
-        """A lower bound of min <G, Q> over the set, in its metric, tight when C is a minimiser."""
+    def minimum(self, G: Array, potentials: tuple[Array, Array] | None) -> float:
+        """A lower bound of min <G, Q> over the set, in its metric.
+
+        Multipliers of a projection of Q - t G, over t, tell where to look; it is tight when they
+        are those of a minimiser Q.
+        """
 
     def residual(self, C: Array) -> float:
         """How far C is from satisfying the constraint."""
@@ -75,19 +79,17 @@ class DoublyStochastic:
         done = birkhoff.project(X, mass=self.metric.mass, u=u, v=v, tol=self.tol, check=False)
         return Projected(done.C, (done.u, done.v))
 
-    def minimum(self, G: Array, C: Array) -> float:
+    def minimum(self, G: Array, potentials: tuple[Array, Array] | None) -> float:
         """Least cost of an assignment: exact for small G, from dual potentials otherwise.
 
-        At a minimiser C, the projection of C - t G is C itself for any t, and its multipliers over
-        t are optimal potentials, so the bound they give in O(N^2) is tight there. A long step makes
-        it good further away.
+        At a minimiser Q, the projection of Q - t G is Q itself for any t, and its multipliers over
+        t are optimal potentials, so the bound they give in O(N^2) is tight there.
         """
         mass = self.metric.mass
         if G.shape[1] <= _EXACT_ASSIGNMENT_NODES:
             return float(assignment.exact_bound(G, mass=mass))
-        step = 100.0 / max(float(np.abs(G).max()), 1e-300)
-        _, u, v, _, _ = birkhoff.project(C - step * G, mass=mass, tol=self.tol, check=False)
-        return float(assignment.lower_bound(G, u / step, v / step, mass=mass)[0])
+        u, v = potentials if potentials is not None else (np.zeros(n) for n in G.shape)
+        return float(assignment.lower_bound(G, u, v, mass=mass)[0])
 
     def residual(self, C: Array) -> float:
         """Largest error of a row or column sum, or largest negative entry."""
@@ -111,7 +113,7 @@ class RowSimplex:
         C, shift = simplex.project_rows(X)
         return Projected(C, (shift, np.zeros(X.shape[1])))
 
-    def minimum(self, G: Array, C: Array) -> float:
+    def minimum(self, G: Array, potentials: tuple[Array, Array] | None) -> float:
         """The smallest entry of every row. Exact, O(N^2)."""
         smallest = G.min(axis=1)
         return float(smallest.sum() if self.metric.mass is None else self.metric.mass @ smallest)
@@ -134,7 +136,7 @@ class Free:
         """Everything is allowed."""
         return Projected(X, None)
 
-    def minimum(self, G: Array, C: Array) -> float:
+    def minimum(self, G: Array, potentials: tuple[Array, Array] | None) -> float:
         """Unbounded below unless G vanishes."""
         return 0.0 if not G.any() else -np.inf
 

@@ -20,6 +20,11 @@ Labels = NDArray[np.int64]
 
 # Below this many nodes all eigenvalues are cheap; above this density a dense product is faster.
 _DENSE_NODES, _DENSE_SHARE = 400, 0.05
+# Bounds, in units of the largest eigenvalue: length of a gradient step, and what is added to the
+# eigenvalues that are divided by. Up to so many nodes the inverse is stored, else such a number of
+# conjugate gradients is taken.
+_STEP, _RIDGE = 30.0, 1e-4
+_INVERSE_NODES, _CG_STEPS = 3000, 10
 
 
 class Fidelity(Protocol):
@@ -102,6 +107,33 @@ class KernelMatrix:
         found = eigsh(self.sparse, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
         return float(found[0]) * (1.0 + 1e-5)
 
+    @cached_property
+    def ridge(self) -> float:
+        """A small share of the largest eigenvalue."""
+        return _RIDGE * (self.largest or 1.0)
+
+    @cached_property
+    def _inverse(self) -> Array:
+        return np.asarray(np.linalg.inv(self.dense + self.ridge * np.eye(self.n)), np.float64)
+
+    def before(self, G: Array) -> tuple[Array, Array]:
+        """About G (K + ridge)^-1, and that times K. O(N^3) where K is dense or small."""
+        if self.n <= _INVERSE_NODES:
+            X = G @ self._inverse
+            return X, G - self.ridge * X
+        X, left = np.zeros_like(G), G.copy()
+        P, now = left.copy(), np.einsum("ij,ij->i", left, left)
+        for _ in range(_CG_STEPS):
+            Q = self.after(P) + self.ridge * P
+            curve = np.einsum("ij,ij->i", P, Q)
+            length = np.divide(now, curve, out=np.zeros_like(now), where=curve > 0.0)[:, None]
+            X += length * P
+            left -= length * Q
+            earlier, now = now, np.einsum("ij,ij->i", left, left)
+            P *= np.divide(now, earlier, out=np.zeros_like(now), where=earlier > 0.0)[:, None]
+            P += left
+        return X, self.after(X)
+
     def after(self, C: Array) -> Array:
         """C K. O(N nnz(K)) or O(N^3)."""
         if self.sparse.nnz > _DENSE_SHARE * self.n * self.n:
@@ -174,9 +206,19 @@ class Kernel:
     def lower_bound(
         self, C: Array, value: float, gradient: Array, pull: Array, constraint: Constraint
     ) -> float:
-        """The term lies above its tangent at C, and a linear function is minimised exactly."""
-        tangent = value - self.metric.inner(gradient, C)
-        return tangent + constraint.minimum(gradient + pull, C)
+        """The term lies above its tangent at any W, and a linear function is easily minimised.
+
+        The tangent at C itself loses what its gradient has in error, entry by entry, and no error
+        averages out. So the projected gradient at C, which vanishes at a minimiser, is led back to
+        a change of C: at the W that this gives the loss is of second order.
+        """
+        step = _STEP / (self.lipschitz or 1.0)
+        nearest, multipliers = constraint.project(C - step * (gradient + pull))
+        move, change = self.matrix.before((nearest - C) / step)
+        slope = gradient + change
+        tangent = -0.5 * self.metric.inner(C + move, slope + self.target)
+        potentials = None if multipliers is None else (multipliers[0] / step, multipliers[1] / step)
+        return tangent + constraint.minimum(slope + pull, potentials)
 
     def contract(self, labels: Labels, metric: Metric) -> Kernel:
         """The same term for centroids that are fused inside the clusters of ``labels``."""
