@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 
 from convexhc.experiments.linkages import linkage_trees
 from convexhc.experiments.neighbors import neighbors_that_differ
-from convexhc.experiments.results import Row, require_certified
+from convexhc.experiments.results import FINE_GAP, Row, require_certified
 from convexhc.metrics import centroid_distances, cophenetic_distances, discriminability, kendall
 from convexhc.path import solve_path
 from convexhc.similarity import two_hop
@@ -46,8 +46,8 @@ def represent(
 ) -> list[dict[str, Any]]:
     """Every representation of one scan, its distances as dense ranks of the upper triangle."""
     K = two_hop(np.log1p(counts) if logarithm else counts, gamma=GAMMA)
-    path = solve_path(K, lambdas, weights=strongest or None, keep="all")
-    require_certified(path, "a scan")
+    path = solve_path(K, lambdas, weights=strongest or None, tol=FINE_GAP, keep="all")
+    require_certified(path, "a scan", tol=FINE_GAP)
     found: list[dict[str, Any]] = [
         {
             "method": "convex",

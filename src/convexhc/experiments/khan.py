@@ -157,7 +157,7 @@ def _text(size: Size, tables: dict[str, list[Row]]) -> str:
         "# Khan gene expression: training against test arrays",
         "",
         f"{size.n_genes} genes, {len(size.settings)} similarities, {len(size.grid)} values of lam, "
-        "every solve certified to 1e-4.",
+        "every solve certified to 1e-5.",
     ]
     if size is not FULL:
         lines += ["", "Quick run: a sample of the genes, so it does not compare with the paper."]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from convexhc.experiments.linkages import linkage_trees
 from convexhc.experiments.neighbors import neighbors_that_differ
-from convexhc.experiments.results import Row, require_certified
+from convexhc.experiments.results import FINE_GAP, Row, require_certified
 from convexhc.metrics import (
     centroid_distances,
     cophenetic_distances,
@@ -72,11 +72,18 @@ def compare(
     K = {"train": _similarity(train, chosen), "test": _similarity(test, chosen)}
     weights = chosen.n_neighbors if chosen.whole else None
     paths = {
-        half: solve_path(K[half], lambdas, weights=weights, l1_ratio=1.0 - chosen.alpha, keep="all")
+        half: solve_path(
+            K[half],
+            lambdas,
+            weights=weights,
+            l1_ratio=1.0 - chosen.alpha,
+            tol=FINE_GAP,
+            keep="all",
+        )
         for half in K
     }
     for half, path in paths.items():
-        require_certified(path, f"{chosen.name}, {half}")
+        require_certified(path, f"{chosen.name}, {half}", tol=FINE_GAP)
     head = {"setting": chosen.name, "alpha": chosen.alpha}
     return {
         "similarities": [

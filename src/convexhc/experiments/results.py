@@ -111,6 +111,11 @@ def between(progress: Progress, start: float, stop: float) -> Progress:
     return lambda share, text: progress(start + (stop - start) * share, text)
 
 
+# Relative gap of solutions whose centroids are compared. Scores of k-means and ranks of distances
+# still change below the default of 1e-4, which is enough for the clusters.
+FINE_GAP = 1e-5
+
+
 def require_certified(found: Solution | SolutionPath, what: str, *, tol: float = 1e-4) -> None:
     """Refuse a result with a lam whose certificate missed the tolerance."""
     points: Iterable[tuple[float, str, float]]

@@ -267,7 +267,7 @@ def _text(
         "# Synthetic graphs: Table I, figures 1 and 2",
         "",
         f"{size.n_graphs} fractal graphs of {n} nodes, every solve certified to a relative gap of "
-        "1e-4 or better.",
+        "1e-5 or better.",
     ]
     if size is not FULL:
         lines += ["", "Quick run: smaller graphs than the paper's, so the two do not compare."]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from convexhc.datasets import FractalGraph, fractal_graph
 from convexhc.experiments.figures import principal_plane
 from convexhc.experiments.reported import TABLE_I, TABLE_I_COLUMNS
-from convexhc.experiments.results import Row, mean_and_spread, require_certified
+from convexhc.experiments.results import FINE_GAP, Row, mean_and_spread, require_certified
 from convexhc.metrics import kmeans_scores, partition_scores
 from convexhc.path import Point, solve_path
 from convexhc.similarity import two_hop
@@ -36,8 +36,8 @@ def wiring_rank(shape: Sequence[int], links_super: int, links_meta: int, n_graph
     ranks, edges = [], []
     for seed in range(n_graphs):
         graph = drawn_graph(shape, seed, (links_super, links_meta))
-        path = solve_path(two_hop(graph.adjacency, gamma=GAMMA), [0.001])
-        require_certified(path, f"wiring {links_super}, {links_meta}")
+        path = solve_path(two_hop(graph.adjacency, gamma=GAMMA), [0.001], tol=FINE_GAP)
+        require_certified(path, f"wiring {links_super}, {links_meta}", tol=FINE_GAP)
         ranks.append(path.effective_rank[0])
         edges.append(graph.adjacency.nnz / 2)
     return {
@@ -55,8 +55,8 @@ def graph_scores(
     """One row a lam: what k-means and the fusions themselves recover on one random graph."""
     graph = drawn_graph(shape, seed, (wiring[0], wiring[1]))
     K = two_hop(graph.adjacency, gamma=GAMMA).matrix
-    path = solve_path(K, lambdas, l1_ratio=1.0 - alpha)
-    require_certified(path, f"graph {seed}")
+    path = solve_path(K, lambdas, l1_ratio=1.0 - alpha, tol=FINE_GAP)
+    require_certified(path, f"graph {seed}", tol=FINE_GAP)
     head = {"links_super": wiring[0], "links_meta": wiring[1], "seed": seed, "alpha": alpha}
     return [head | point_scores(point, K, graph.fine, graph.coarse) for point in path.points]
 
@@ -88,8 +88,8 @@ def point_scores(point: Point, K: Any, fine: NDArray[np.intp], coarse: NDArray[n
 def figure_one_planes(shape: Sequence[int], lambdas: Sequence[float]) -> dict[str, Any]:
     """Principal plane of the centroids of one graph at each lam, and the number of clusters."""
     graph = drawn_graph(shape, 0, DEFAULT_WIRING)
-    path = solve_path(two_hop(graph.adjacency, gamma=GAMMA), lambdas)
-    require_certified(path, "figure 1")
+    path = solve_path(two_hop(graph.adjacency, gamma=GAMMA), lambdas, tol=FINE_GAP)
+    require_certified(path, "figure 1", tol=FINE_GAP)
     return {
         "lambdas": path.lambdas,
         "n_clusters": path.n_clusters,
@@ -106,10 +106,10 @@ def authors_path(
 ) -> dict[str, Any]:
     """The exact path on the authors' similarity, Table I on it, and three pictures of it."""
     shifted = K + gamma * np.eye(len(K))
-    path = solve_path(shifted, lambdas)
-    at_table = solve_path(shifted, list(TABLE_I))
+    path = solve_path(shifted, lambdas, tol=FINE_GAP)
+    at_table = solve_path(shifted, list(TABLE_I), tol=FINE_GAP)
     for solved in (path, at_table):
-        require_certified(solved, "the authors' similarity")
+        require_certified(solved, "the authors' similarity", tol=FINE_GAP)
     wanted = [path.lambdas[0], *(_middle(path.n_clusters, path.lambdas, k) for k in (28, 4))]
     return {
         "path": [point_scores(point, shifted, fine, coarse) for point in path.points],
