@@ -26,10 +26,8 @@ from convexhc.solvers.start import fused_labels, fusion_of
 Array = NDArray[np.float64]
 
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
-# is contracted too; of the flows, which may not hide a small distance; and of centroids that count
-# as met, at first, and once flows have said which have not.
-_ROUGH, _SHARP, _FLOWS = 1e-4, 1e-8, 1e-11
-_MEET, _MET = 1e-2, 1e-3
+# is contracted too; of centroids that meet; and of the flows, which may not hide a small distance.
+_ROUGH, _SHARP, _MEET, _FLOWS = 1e-4, 1e-8, 1e-3, 1e-11
 # Iterations of the flows, which end in round-off.
 _FLOW_ITER = 30
 # Share of a dual ball inside which a dual tells of a fusion that is there to stay.
@@ -65,9 +63,6 @@ def solve_contracted(
     if start is None:
         start = _run(problem, newton, None, _ROUGH * tol * scale, max_iter)
         n_iter = start.n_iter
-    elif start.lam > 0.0:
-        # Between clusters duals are as large as their balls.
-        start = replace(start, dual=start.dual * (problem.lam / start.lam))
     for _ in range(_ROUNDS):
         rough = _between(problem, newton, start, _ROUGH * tol * scale, max_iter)
         settled = replace(rough, labels=_settled(problem, rough, start))
@@ -83,7 +78,6 @@ def solve_contracted(
         if whole:
             break
         start = replace(found, centroids=flows.centroids, labels=flows.labels)
-        newton = SemismoothNewton(allowance=_MET * tol * scale)
     solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
     return replace(solution, n_iter=n_iter + solution.n_iter)
 
@@ -138,9 +132,9 @@ def _settled(problem: Problem, rough: Solution, start: Solution) -> Labels:
 def _carried(problem: Problem, contraction: Contraction, small: Solution, start: Solution) -> Array:
     """Duals of ``start`` inside its clusters, those of each times the factor that fits best.
 
-    Flows inside a cluster grow about as lam does, as those of ``start`` have, while it is pulled
-    from outside, and stay as they were once it stands alone. One factor a cluster, at most one,
-    keeps the dual in its balls.
+    Flows inside a cluster grow about as lam does while it is pulled from outside, and stay as they
+    are once it stands alone. One factor a cluster, at most the ratio of the two lam, keeps the dual
+    in its balls.
     """
     penalty, labels = fusion_of(problem), contraction.labels
     edges, n = penalty.edges, labels.size
@@ -152,5 +146,6 @@ def _carried(problem: Problem, contraction: Contraction, small: Solution, start:
     along = np.bincount(labels, np.einsum("ik,ik->i", wanted, had))
     length = np.bincount(labels, np.einsum("ik,ik->i", had, had))
     factor = np.divide(along, length, out=np.ones_like(along), where=length > 0.0)
-    inside *= np.clip(factor, 0.0, 1.0)[labels[edges.tail], None]
+    most = problem.lam / start.lam if start.lam > 0.0 else 1.0
+    inside *= np.clip(factor, 0.0, most)[labels[edges.tail], None]
     return inside
