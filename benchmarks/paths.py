@@ -138,9 +138,10 @@ def draw() -> None:
         axis.set(xlabel="nodes", title=title)
         axis.grid(alpha=0.25, which="both")
         axis.legend(frameon=False, loc="upper left")
-    axes[1].set_yticks([300, 500, 1000, 2000], ["300", "500", "1000", "2000"])
+    ticks = [300, 500, 1000, 2000, 4000]
+    axes[1].set_yticks(ticks, [str(tick) for tick in ticks])
     axes[1].set_yticks([], minor=True)
-    axes[1].set_ylim(250, 2500)
+    axes[1].set_ylim(250, 5000)
     figure.savefig(RESULTS / "growth.png", dpi=140)
 
 
