@@ -53,7 +53,11 @@ def expected_failures(estimator):
     [PRECOMPUTED, NEIGHBOURS, POINTS], expected_failed_checks=expected_failures
 )
 def test_scikit_learn_accepts(estimator, check):
+    """A check raises what it finds, and leaves the estimator it was given as it was."""
+    before = estimator.get_params()
     check(estimator)
+    assert estimator.get_params() == before
+    assert not hasattr(estimator, "path_")
 
 
 @pytest.mark.parametrize("estimator", [PRECOMPUTED, NEIGHBOURS, POINTS], ids=["K", "knn", "points"])
@@ -61,7 +65,10 @@ def test_scikit_learn_accepts(estimator, check):
     "check", [check_param_validation, check_dataframe_column_names_consistency]
 )
 def test_the_checks_for_scikit_learn_itself_pass_too(estimator, check):
+    before = estimator.get_params()
     check(type(estimator).__name__, estimator)
+    assert estimator.get_params() == before
+    assert not hasattr(estimator, "path_")
 
 
 def nested() -> np.ndarray:
