@@ -84,7 +84,7 @@ class Problem:
         value, gradient = self.fidelity.evaluate(C)
         offset, pull = self.penalty.minorant(C, Y)
         objective = value + self.penalty.value(C)
-        bound = offset + self.fidelity.lower_bound(C, value, gradient, pull, self.constraint)
+        bound = offset + self.fidelity.lower_bound(C, gradient, pull, self.constraint)
         # Without any similarity only the penalty is left to measure round-off by.
         floor = max(1e-12 * (self.fidelity.scale or self.lam), np.finfo(float).tiny)
         return Certificate(objective, objective - bound, self.constraint.residual(C), floor)

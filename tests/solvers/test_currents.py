@@ -43,8 +43,7 @@ class Drawn:
         edges = fusion_of(self.problem).edges
         self.at = np.flatnonzero(self.labels[edges.tail] == self.labels[edges.head])
         conductance = np.exp(spread * rng.normal(size=self.at.size))
-        some = type(edges)(*(column[self.at] for column in edges))
-        self.currents = Currents(some, conductance, np.arange(15), self.labels)
+        self.currents = Currents(edges.at(self.at), conductance, np.arange(15), self.labels)
         self.rng = rng
 
     @property

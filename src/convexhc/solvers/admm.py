@@ -73,7 +73,7 @@ class ADMM:
         S = np.zeros_like(C)
         if start is not None and start.signs is not None:
             S[:] = start.signs
-        tau = _firm(problem, S, C)
+        tau = _sign_penalty(problem, S, C)
         sylvester = _Sylvester(problem, _first_rho(problem, Y, Z), tau, self.linear)
         right, last = np.empty_like(C), np.empty_like(C)
         state = ADMMState(C, Y, Z, C.copy(), S, scratch, right, last, sylvester)
@@ -109,7 +109,7 @@ class ADMM:
         if state.n_iter in _REBALANCE:
             rho = _balanced(rho, edges, _sizes(problem, state.Y, state.Z))
             if state.n_iter < _LATE:
-                tau = _firm(problem, state.S, state.V)
+                tau = _sign_penalty(problem, state.S, state.V)
             else:
                 tau = min(tau, _balanced(tau, signs, (_norm(state.S), _norm(state.V))))
             if (rho, tau) != (sylvester.rho, sylvester.tau):
@@ -124,7 +124,7 @@ class ADMM:
 
 # Least penalty on the signs over the largest eigenvalue of H; the same over the mean of that and
 # the multipliers; and the most that the edges together may weigh against H at first.
-_SIGNS, _FIRM, _MOST = 0.3, 0.15, 10.0
+_SIGNS, _MEAN, _MOST = 0.3, 0.15, 10.0
 # First rho of a cold start, in units of the ratio of the dual balls to the differences.
 _COLD = 4.0
 # Every so many centroid steps, one is in double precision throughout; all, for so few entries.
@@ -148,11 +148,11 @@ def _first_rho(problem: Problem, Y: Array, Z: Array) -> float:
     return min(dual / copies, most) if dual > 0.0 and copies > 0.0 else most
 
 
-def _firm(problem: Problem, S: Array, V: Array) -> float:
+def _sign_penalty(problem: Problem, S: Array, V: Array) -> float:
     """Penalty on the signs: the geometric mean of |H| and of multipliers over entries."""
     size = max(problem.fidelity.lipschitz, 1e-12)
     ratio = problem.shape[1] * _norm(S) / max(_norm(V), 1e-300)
-    return max(_SIGNS * size, _FIRM * float(np.sqrt(size * ratio)))
+    return max(_SIGNS * size, _MEAN * float(np.sqrt(size * ratio)))
 
 
 def _balanced(rho: float, squares: tuple[float, float], sizes: tuple[float, float]) -> float:

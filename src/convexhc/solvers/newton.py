@@ -14,7 +14,7 @@ from convexhc.kernels.newton import Response, entries, newton_direction, respond
 from convexhc.kernels.prox import norms
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.sparse import definite_factor
+from convexhc.solvers.sparse import SPATIAL, definite_factor
 from convexhc.solvers.start import fused_labels, fusion_of, starting_point
 from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity
@@ -25,9 +25,8 @@ Array = NDArray[np.float64]
 _SHARE = 0.25
 # Newton steps in a subproblem, halvings of a step, conjugate gradients and their accuracy.
 _NEWTON_STEPS, _HALVINGS, _CG_STEPS, _CG_TOL = 50, 15, 500, 0.05
-# Neighbour graphs of points in so many dimensions have sparse factors, and conjugate gradients are
-# given up for them after so many steps.
-SPATIAL, _CG_PATIENCE = 3, 100
+# Conjugate gradients are given up after so many steps where a factor is sparse.
+_CG_PATIENCE = 100
 # Share of the distances in the data that counts as a distance between centroids.
 _DATA = 0.01
 # By how much sigma grows when the error of the dual is above this share of the other one.

@@ -23,7 +23,8 @@ from convexhc.kernels.newton import well_inside
 from convexhc.problem import Labels, Problem, fuse
 from convexhc.solvers.currents import Currents
 from convexhc.solvers.loop import Solution, run
-from convexhc.solvers.newton import SPATIAL, SemismoothNewton
+from convexhc.solvers.newton import SemismoothNewton
+from convexhc.solvers.sparse import SPATIAL
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity

@@ -5,6 +5,9 @@ from __future__ import annotations
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
+# Neighbour graphs of points in at most so many dimensions have sparse factors.
+SPATIAL = 3
+
 
 def definite_factor(matrix: csc_array) -> SuperLU:
     """Factor a symmetric positive definite matrix in an order that keeps the factors sparse.

@@ -57,9 +57,7 @@ class Fidelity(Protocol):
     def evaluate(self, C: Array) -> tuple[float, Array]:
         """Value and gradient at C."""
 
-    def lower_bound(
-        self, C: Array, value: float, gradient: Array, pull: Array, constraint: Constraint
-    ) -> float:
+    def lower_bound(self, C: Array, gradient: Array, pull: Array, constraint: Constraint) -> float:
         """A lower bound of min f(Q) + <pull, Q> over the constraint, tight at a minimiser C."""
 
     def contract(self, labels: Labels, metric: Metric) -> Fidelity:
@@ -116,7 +114,7 @@ class KernelMatrix:
     def _inverse(self) -> Array:
         return np.asarray(np.linalg.inv(self.dense + self.ridge * np.eye(self.n)), np.float64)
 
-    def before(self, G: Array) -> tuple[Array, Array]:
+    def divided(self, G: Array) -> tuple[Array, Array]:
         """About G (K + ridge)^-1, and that times K. O(N^3) where K is dense or small."""
         if self.n <= _INVERSE_NODES:
             X = G @ self._inverse
@@ -203,9 +201,7 @@ class Kernel:
         inner = self.metric.inner
         return 0.5 * (inner(C, gradient) - inner(C, self.target)), gradient
 
-    def lower_bound(
-        self, C: Array, value: float, gradient: Array, pull: Array, constraint: Constraint
-    ) -> float:
+    def lower_bound(self, C: Array, gradient: Array, pull: Array, constraint: Constraint) -> float:
         """The term lies above its tangent at any W, and a linear function is easily minimised.
 
         The tangent at C itself loses what its gradient has in error, entry by entry, and no error
@@ -214,7 +210,7 @@ class Kernel:
         """
         step = _STEP / (self.lipschitz or 1.0)
         nearest, multipliers = constraint.project(C - step * (gradient + pull))
-        move, change = self.matrix.before((nearest - C) / step)
+        move, change = self.matrix.divided((nearest - C) / step)
         slope = gradient + change
         tangent = -0.5 * self.metric.inner(C + move, slope + self.target)
         potentials = None if multipliers is None else (multipliers[0] / step, multipliers[1] / step)
@@ -273,9 +269,7 @@ class Proximity:
         gradient = C - self.target
         return 0.5 * self.metric.inner(gradient, gradient), gradient
 
-    def lower_bound(
-        self, C: Array, value: float, gradient: Array, pull: Array, constraint: Constraint
-    ) -> float:
+    def lower_bound(self, C: Array, gradient: Array, pull: Array, constraint: Constraint) -> float:
         """The minimum itself: the projection of B - pull attains it (the Fenchel dual)."""
         best = constraint.project(self.target - pull).C
         return self.evaluate(best)[0] + self.metric.inner(pull, best)
