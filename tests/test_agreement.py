@@ -46,11 +46,11 @@ def assert_all_agree(problem, expected, modulus):
     for name, solution in found.items():
         assert solution.status is Status.SOLVED, name
         assert abs(solution.certificate.objective - expected.objective) <= 1e-6 * size, name
-        np.testing.assert_allclose(solution.centroids, expected.C, atol=1e-4, err_msg=name)
+        np.testing.assert_allclose(solution.centroids, expected.C, atol=2e-4, err_msg=name)
     for one, other in itertools.permutations(found.values(), 2):
         assert abs(one.objective - other.objective) <= 1e-6 * abs(one.objective)
-        np.testing.assert_allclose(one.centroids, other.centroids, atol=1e-4)
         reach = proven_distance(one, modulus) + proven_distance(other, modulus)
+        assert np.linalg.norm(one.centroids - other.centroids) <= reach + 1e-12
         i, j = np.nonzero(one.labels[:, None] == one.labels)
         apart = np.linalg.norm(other.centroids[i] - other.centroids[j], axis=1)
         assert apart.max() <= np.sqrt(2.0) * reach + 1e-12

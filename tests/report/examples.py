@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from convexhc.graph import Graph
@@ -44,10 +46,10 @@ def made_path(lambdas, partitions, *, names=None, centroids=True, components=Non
             residual=1e-12,
             n_iter=10 + at,
             status="SOLVED",
-            effective_rank=float(labels.max() + 1),
+            rank=float(labels.max() + 1),
             distinct=averages(labels) if centroids else None,
         )
-        points.append(point._replace(**{name: column[at] for name, column in changes.items()}))
+        points.append(replace(point, **{name: column[at] for name, column in changes.items()}))
     n = len(rows[0])
     return Path(
         tuple(points),
@@ -81,7 +83,7 @@ def unruly():
         names=["p", "q", "r", "s", "t", "u"],
         components=[0, 0, 0, 1, 1, 1],
         status=["SOLVED", "SOLVED", "MAX_ITER", "SOLVED"],
-        effective_rank=[6.0, float("nan"), 3.0, 2.0],
+        rank=[6.0, float("nan"), 3.0, 2.0],
         relative_gap=[0.0, 1e-5, 0.02, 1e-5],
     )
 

@@ -239,7 +239,7 @@ def assert_same_minimum_from(problem, method, labels, *, tol):
     cold = solved(problem, method, tol=tol)
     C = cluster_means(cold.centroids, labels)[labels]
     drawn = Solution(C, cold.dual, labels, cold.certificate, Status.SOLVED, 0, cold.lam, "drawn")
-    start = Fused(np.arange(labels.size), drawn)
+    start = Fused(contract(problem, np.arange(labels.size)), drawn)
     found = solve_fused(
         problem,
         labels,

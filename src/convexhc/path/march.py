@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,17 +62,22 @@ class March:
     progress: Progress = field(default_factory=Progress)
 
     def __post_init__(self) -> None:
+        self.matrix = self.kernel.matrix()
         self.weights = fusion_of(self.problem).differences.graph
         self.fewest = self.weights.components()[0]
         self.most: int | None = self.options["max_clusters"]
         self.down = self.most is not None
         self.first_groups = self._first_groups()
-        self.bound = consensus_bound(self.problem)
+
+    @cached_property
+    def bound(self) -> float:
+        """The lam from which on everything is fused, or a little more."""
+        return consensus_bound(self.problem)
 
     def go(self) -> tuple[list[Point], bool]:
         """Solve what has not been solved yet; tell whether the end was reached."""
         if self.saved is not None:
-            self.progress = self.saved.load() or self.progress
+            self.progress = self.saved.load(self.problem) or self.progress
         given = self.options["lambdas"] is not None
         stopped = any(self._stopped(lam) for lam in (self._given() if given else self._found()))
         behind = self.progress.behind
@@ -162,7 +168,7 @@ class March:
         if found is None:
             progress.too_far = lam
             return False
-        point = point_of(found, self.kernel.matrix(), keep=self.keep(lam))
+        point = point_of(found, self.matrix, keep=self.keep(lam))
         progress.points.append(point)
         progress.ahead.append(found)
         if self.saved is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,14 @@ from convexhc.solvers.fused import Fused
 Array = NDArray[np.float64]
 
 
-class Point(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Point:
     """What a path keeps of a solution.
 
     ``distinct`` holds one centroid a cluster, in the order of the labels, or None when centroids
-    are not kept: fused rows are equal to the last bit, so nothing is lost.
+    are not kept: fused rows are equal to the last bit, so nothing is lost. ``rank`` is the
+    effective rank where it is known; elsewhere it is computed from the centroids and the
+    ``similarity`` when it is asked for.
     """
 
     lam: float
@@ -29,23 +33,31 @@ class Point(NamedTuple):
     residual: float
     n_iter: int
     status: str
-    effective_rank: float
+    rank: float | None
     distinct: Array | None
     seconds: float = 0.0
+    similarity: csr_array | None = field(default=None, repr=False)
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
         return int(self.labels.max()) + 1
 
+    @cached_property
+    def effective_rank(self) -> float:
+        """Effective rank of the similarities between centroids. O(c^2 N + c^3) for c clusters."""
+        if self.rank is not None:
+            return self.rank
+        if self.distinct is None or self.similarity is None:
+            return float("nan")
+        return _rank(self.labels, self.distinct, self.similarity)
+
 
 def point_of(found: Fused, K: csr_array, *, keep: bool) -> Point:
-    """Summarise a solution; the effective rank costs O(c^2 N + c^3) for c clusters."""
+    """Summarise a solution; without its centroids, their effective rank has to be had now."""
     small, labels = found.small, found.labels
     first = np.unique(labels, return_index=True)[1]
     distinct = small.centroids[found.groups[first]]
-    # n_g equal rows of pi'K pi weigh like one row times sqrt(n_g).
-    weighted = distinct * np.sqrt(np.bincount(labels))[:, None]
     return Point(
         small.lam,
         labels,
@@ -54,7 +66,14 @@ def point_of(found: Fused, K: csr_array, *, keep: bool) -> Point:
         small.certificate.residual,
         small.n_iter,
         small.status.name,
-        effective_rank(weighted, K) if K.nnz else float("nan"),
+        None if keep else _rank(labels, distinct, K),
         distinct if keep else None,
         small.seconds,
+        K if keep else None,
     )
+
+
+def _rank(labels: Labels, distinct: Array, K: csr_array) -> float:
+    # n_g equal rows of pi'K pi weigh like one row times sqrt(n_g).
+    weighted = distinct * np.sqrt(np.bincount(labels))[:, None]
+    return effective_rank(weighted, K) if K.nnz else float("nan")

@@ -22,6 +22,7 @@ from convexhc.problem import Problem, points_problem
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.from_points import read_points
 from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.contraction import contract
 from convexhc.solvers.fused import Fused
 from convexhc.solvers.loop import Solution
 from convexhc.solvers.memory import check_memory
@@ -150,8 +151,9 @@ def _march(
     on_check: Callable[[Point], object] | None,
 ) -> tuple[list[Point], bool]:
     """Solve the grid upwards, each lam from the one before; tell whether the end was reached."""
+    single_nodes = contract(problem, np.arange(problem.shape[0]))
     goal = fusion_of(problem).differences.graph.components()[0]
-    progress = (saved.load() if saved is not None else None) or Progress()
+    progress = (saved.load(problem) if saved is not None else None) or Progress()
     for lam in options["lambdas"][len(progress.points) :]:
         behind = None if progress.behind is None else progress.behind.small
         if behind is not None and behind.n_clusters == goal and options["to_consensus"]:
@@ -159,7 +161,7 @@ def _march(
         found = solve_contracted(
             problem.at(lam), start=behind, tol=options["tol"], max_iter=options["max_iter"]
         )
-        progress.behind = Fused(np.arange(problem.shape[0]), found)
+        progress.behind = Fused(single_nodes, found)
         point = _point(found, keep=keep(lam))
         progress.points.append(point)
         if saved is not None:

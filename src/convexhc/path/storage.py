@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.path.point import Point
+from convexhc.problem import Problem
+from convexhc.solvers.contraction import contract
 from convexhc.solvers.flows import Ways
 from convexhc.solvers.fused import Fused
 from convexhc.solvers.solution import ARRAYS, pack_solution, unpack_solution
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_COLUMNS = ("lam", "objective", "relative_gap", "residual", "n_iter", "effective_rank", "seconds")
+_PLAIN = ("lam", "objective", "relative_gap", "residual", "n_iter", "seconds")
+_COLUMNS = (*_PLAIN, "effective_rank")
 
 
 @dataclass
@@ -41,7 +44,7 @@ class Checkpoint:
     file: str | os.PathLike[str]
     digest: str
 
-    def load(self) -> Progress | None:
+    def load(self, problem: Problem) -> Progress | None:
         """Progress of an interrupted run; None without a file; ValueError for a foreign one."""
         if not FilePath(self.file).exists():
             return None
@@ -53,7 +56,7 @@ class Checkpoint:
             )
         solutions = [
             Fused(
-                arrays[f"groups_{i}"],
+                contract(problem, arrays[f"groups_{i}"]),
                 unpack_solution(
                     said,
                     {name: arrays[f"{name}_{i}"] for name in ARRAYS if f"{name}_{i}" in arrays},
@@ -109,8 +112,9 @@ def unpack_points(arrays: Arrays) -> list[Point]:
         Point(
             labels=arrays["partitions"][i],
             status=str(arrays["status"][i]),
+            rank=rank,
             distinct=arrays.get(f"distinct_{i}"),
-            **dict(zip(_COLUMNS, row, strict=True)),
+            **dict(zip(_PLAIN, row, strict=True)),
         )
-        for i, row in enumerate(rows)
+        for i, (*row, rank) in enumerate(rows)
     ]

@@ -24,7 +24,7 @@ class ADMMState:
     """Centroids C; copies Z = D C (edges) and V = C >= 0 with their duals Y and S.
 
     ``right`` is the right side of the next centroid step, but for the data; ``last`` that of the
-    step before, with them.
+    step before, with them. Residuals mean nothing for the first iterations, ``settling`` of them.
     """
 
     C: Array
@@ -36,6 +36,7 @@ class ADMMState:
     right: Array
     last: Array
     sylvester: _Sylvester
+    settling: int
     warm: tuple[Array, Array] | None = None
     n_iter: int = 0
 
@@ -76,7 +77,8 @@ class ADMM:
         tau = _sign_penalty(problem, S, C)
         sylvester = _Sylvester(problem, _first_rho(problem, Y, Z), tau, self.linear)
         right, last = np.empty_like(C), np.empty_like(C)
-        state = ADMMState(C, Y, Z, C.copy(), S, scratch, right, last, sylvester)
+        settling = 0 if start is None else _SETTLING
+        state = ADMMState(C, Y, Z, C.copy(), S, scratch, right, last, sylvester, settling)
         _pull(problem, state)
         return state
 
@@ -106,13 +108,13 @@ class ADMM:
         if problem.constraint.nonnegative:
             signs = sign_kernels.hold(state.C, state.V, state.S, tau, self.relax, state.right)
         state.n_iter += 1
-        if state.n_iter in _REBALANCE:
+        if state.n_iter in _REBALANCE and state.n_iter > state.settling:
             rho = _balanced(rho, edges, _sizes(problem, state.Y, state.Z))
             if state.n_iter < _LATE:
                 tau = _sign_penalty(problem, state.S, state.V)
             else:
                 tau = min(tau, _balanced(tau, signs, (_norm(state.S), _norm(state.V))))
-            if (rho, tau) != (sylvester.rho, sylvester.tau):
+            if not (_alike(rho, sylvester.rho) and _alike(tau, sylvester.tau)):
                 state.sylvester = _Sylvester(problem, rho, tau, self.linear)
                 _pull(problem, state)
 
@@ -125,20 +127,23 @@ class ADMM:
 # Least penalty on the signs over the largest eigenvalue of H; the same over the mean of that and
 # the multipliers; and the most that the edges together may weigh against H at first.
 _SIGNS, _MEAN, _MOST = 0.3, 0.15, 10.0
-# First rho of a cold start, in units of the ratio of the dual balls to the differences.
-_COLD = 4.0
+# First rho in units of the ratio of the dual, or of its balls, to the differences: of a warm start,
+# and of a cold one.
+_WARM, _COLD = 2.0, 4.0
 # Every so many centroid steps, one is in double precision throughout; all, for so few entries.
 _EXACT, _SMALL = 10, 10_000
-# Iterations at which rho and tau may change, ever rarer, so that the method converges; from which
-# one on tau only falls; by how much at most at once, and at least.
+# Iterations at which rho and tau may change, ever rarer, so that the method converges, and how many
+# a warm start needs first; from which one on tau only falls; by how much at most at once, and at
+# least.
 _REBALANCE = frozenset([5, 10, 20, 30, 40, 60, 80, 110, 150, 200, 300, 500, 1000, 2000])
-_LATE, _CHANGE, _WORTH = 60, 5.0, 1.2
+_SETTLING, _LATE, _CHANGE, _WORTH = 5, 60, 5.0, 1.2
 
 
 def _first_rho(problem: Problem, Y: Array, Z: Array) -> float:
     """The size of the duals over that of the differences: of the start, or as far as one knows."""
     penalty = fusion_of(problem)
     dual, copies = _sizes(problem, Y, Z)
+    dual *= _WARM
     if dual == 0.0:
         radius = penalty.edges.soft + penalty.edges.block
         dual = _COLD * float(np.sqrt(np.square(radius) @ (1.0 / penalty.edges.stiffness)))
@@ -165,7 +170,12 @@ def _balanced(rho: float, squares: tuple[float, float], sizes: tuple[float, floa
     if primal <= 0.0 and dual <= 0.0:
         return rho
     factor = min(max((primal / max(dual, 1e-300)) ** 0.5, 1.0 / _CHANGE), _CHANGE)
-    return rho if 1.0 / _WORTH < factor < _WORTH else rho * factor
+    return float(rho * factor)
+
+
+def _alike(new: float, old: float) -> bool:
+    """Whether a change of penalty is not worth its cost."""
+    return 1.0 / _WORTH < new / old < _WORTH
 
 
 def _norm(X: Array) -> float:

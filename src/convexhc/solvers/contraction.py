@@ -9,6 +9,7 @@ flow inside every cluster proves it on the full problem.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from convexhc.graph import Graph
 from convexhc.problem import Labels, Problem, cluster_means
 from convexhc.solvers.solution import Solution
 from convexhc.solvers.start import fusion_of
-from convexhc.terms.metric import PLAIN, Metric
+from convexhc.terms.metric import PLAIN, Metric, averaging
 from convexhc.terms.penalty import Differences
 
 Array = NDArray[np.float64]
@@ -34,6 +35,8 @@ class Contraction:
         The contracted problem, at any lam.
     labels : (N,) ndarray of int
         Cluster of every node.
+    graph : Graph
+        Weights of the full problem.
     sums : (E_c, E) csr_array
         Entry +1 or -1 where an edge runs between two clusters, by its direction.
     share : (E,) ndarray
@@ -42,8 +45,23 @@ class Contraction:
 
     problem: Problem
     labels: Labels
+    graph: Graph
     sums: csr_array
     share: Array
+
+    @cached_property
+    def mean(self) -> csr_array:
+        """Takes rows to their means over clusters, (c, N)."""
+        return averaging(self.labels)
+
+    @cached_property
+    def between(self) -> csr_array:
+        """Takes a dual between the clusters to the pull D'Y at every node, (N, E_c)."""
+        graph, share = self.graph, self.share
+        ends = np.concatenate([graph.tail, graph.head]), np.tile(np.arange(graph.n_edges), 2)
+        shape = (graph.n, graph.n_edges)
+        spread = csr_array((np.concatenate([share, -share]), ends), shape=shape)
+        return csr_array(spread @ self.sums.T)
 
     def restrict(self, solution: Solution) -> Solution:
         """A solution whose clusters are these, written for the contracted problem."""
@@ -75,9 +93,8 @@ def contract(problem: Problem, labels: Labels) -> Contraction:
     count = int(labels.max()) + 1
     if count == labels.size and np.array_equal(labels, np.arange(count)):
         # Every group is a node, and the full problem stands as it is.
-        return Contraction(
-            problem, labels, eye_array(graph.n_edges).tocsr(), np.ones(graph.n_edges)
-        )
+        every = eye_array(graph.n_edges).tocsr()
+        return Contraction(problem, labels, graph, every, np.ones(graph.n_edges))
     metric = Metric(np.bincount(labels).astype(np.float64)) if count < labels.size else PLAIN
     tail, head = labels[graph.tail], labels[graph.head]
     crossing = np.flatnonzero(tail != head)
@@ -96,4 +113,5 @@ def contract(problem: Problem, labels: Labels) -> Contraction:
         replace(penalty, differences=Differences(small, metric)),
         replace(problem.constraint, metric=metric),  # type: ignore[type-var]
     )
-    return Contraction(contracted, labels, csr_array((sign, (index, crossing)), shape), share)
+    sums = csr_array((sign, (index, crossing)), shape)
+    return Contraction(contracted, labels, graph, sums, share)

@@ -8,6 +8,7 @@ time, and of each block only measures are kept.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,8 +21,6 @@ from convexhc.kernels.edges import Edges
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction
 from convexhc.solvers.sparse import definite_factor
-from convexhc.solvers.start import fusion_of
-from convexhc.terms.metric import averaging
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -78,14 +77,9 @@ class Demand:
     @classmethod
     def of(cls, problem: Problem, contraction: Contraction, dual: Array) -> Demand:
         """What the dual of a contracted solution leaves to the flow. O(N + E + E_c m)."""
-        graph = fusion_of(problem).differences.graph
-        edges = np.arange(graph.n_edges)
-        ends = np.concatenate([graph.tail, graph.head])
-        sign = np.concatenate([contraction.share, -contraction.share])
-        spread = csr_array((sign, (ends, np.tile(edges, 2))), shape=(graph.n, graph.n_edges))
-        labels, m = contraction.labels, problem.shape[1]
-        between, shift = csr_array(spread @ contraction.sums.T), np.zeros(graph.n)
-        demand = cls(problem.fidelity.operand, dual, between, averaging(labels), labels, shift)
+        n, m = problem.shape
+        target, shift = problem.fidelity.operand, np.zeros(n)
+        demand = cls(target, dual, contraction.between, contraction.mean, contraction.labels, shift)
         if problem.constraint.row_sums:
             shift[:] = demand.times(np.ones((m, 1)))[:, 0] / m
         return demand
@@ -184,6 +178,12 @@ class Currents:
         # From here on in the order of the elimination.
         order = factor.perm_c.astype(np.int64)
         self.nodes, self.tail, self.head = nodes[np.argsort(order)], order[tail], order[head]
+
+    def within(self, edges: Edges) -> Currents:
+        """The same flows along the same edges, in other dual balls. O(1)."""
+        other = copy(self)
+        other.edges = edges
+        return other
 
     def loads(self, demand: Columns, *stretches: float) -> tuple[list[Array], float]:
         """How full the balls are of the flow, stretched by some factors; full is one.

@@ -65,7 +65,8 @@ class Parting(NamedTuple):
 class Ways:
     """What a search for flows has learned, of use to the next one; changed by it in place.
 
-    Conductances, and what load an edge has when the sketch sees a flow of some size in it. A ball
+    Conductances, the last system under them, and what load an edge has when the sketch sees a flow
+    of some size in it. A ball
     is the flatter the larger the flow: between a flow that was solved for in all columns and the
     same stretched, the load is taken to grow linearly.
 
@@ -79,6 +80,7 @@ class Ways:
         self.conductance = conductance.copy()
         self.known = np.zeros(conductance.size, np.bool_)
         self.size, self.load, self.slope = np.ones((3, conductance.size))
+        self._last: tuple[Index, Labels, Currents] | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Ways:
@@ -87,7 +89,9 @@ class Ways:
 
     def copy(self) -> Ways:
         """The same, to be changed."""
-        return Ways.unpack(self.pack())
+        other = Ways.unpack(self.pack())
+        other._last = self._last
+        return other
 
     def pack(self) -> Array:
         """Everything as one array, five rows."""
@@ -100,6 +104,23 @@ class Ways:
         ways.known = rows[1] > 0.0
         ways.size, ways.load, ways.slope = (row.copy() for row in rows[2:])
         return ways
+
+    def currents(self, edges: Edges, at: Index, nodes: Labels, labels: Labels) -> Currents:
+        """The system of the clusters with these nodes and inner edges; the last one, if it is that.
+
+        Where nothing fuses or parts, conductances stay what they are from one lam to the next.
+        """
+        if self._last is not None:
+            same, among, system = self._last
+            if (
+                np.array_equal(same, at)
+                and np.array_equal(among, nodes)
+                and np.array_equal(system.conductance, self.conductance[at])
+            ):
+                return system.within(edges.at(at))
+        system = Currents(edges.at(at), self.conductance[at], nodes, labels)
+        self._last = at, nodes, system
+        return system
 
     def learn(self, at: Index, size: Array, load: Array, further: Array) -> None:
         """Keep the loads of a flow, and of the same stretched, beside the sizes that are seen."""
@@ -152,6 +173,8 @@ def parted(
     A sparse factorisation and some dozens of solves a round, and m solves at the end, O(N) memory
     a column, a few columns at a time.
     """
+    if contraction.problem.shape[0] == contraction.labels.size:
+        return None, 0.0
     ways = Ways.of(problem) if ways is None else ways
     search = _Search.of(problem, Demand.of(problem, contraction, dual), ways)
     waiting, load, lost = search.occupied, np.zeros(ways.conductance.size), 0.0
@@ -235,7 +258,7 @@ class _Search:
         """The system of some clusters, and its edges."""
         at = self.inside[clusters[self.labels[self.edges.tail[self.inside]]]]
         nodes = np.flatnonzero(clusters[self.labels])
-        return Currents(self.edges.at(at), self.ways.conductance[at], nodes, self.labels), at
+        return self.ways.currents(self.edges, at, nodes, self.labels), at
 
     def seen(self, system: Currents, at: Index) -> Array:
         """Loads as the guide sees them."""
@@ -245,9 +268,11 @@ class _Search:
 
     def measured(self, system: Currents, at: Index) -> tuple[Array, float]:
         """Loads in all columns, which also tell how to read the sketch, and what round-off lost."""
+        if isinstance(self.guide, Demand):
+            (load,), leak = system.loads(self.demand, 1.0)
+            return load, leak
         (load, further), leak = system.loads(self.demand, 1.0, _STRETCH)
-        if isinstance(self.guide, Sketch):
-            self.ways.learn(at, system.size(self.guide), load, further)
+        self.ways.learn(at, system.size(self.guide), load, further)
         return load, leak
 
     def heaviest(self, at: Index, load: Array) -> Array:

@@ -25,7 +25,6 @@ from convexhc.solvers.flows import Parting, Ways, parted
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution, Status
 from convexhc.solvers.start import fusion_of
-from convexhc.terms.metric import averaging
 
 Array = NDArray[np.float64]
 Chooser = Callable[[Problem], Method[Any]]
@@ -39,17 +38,22 @@ class Fused:
 
     Parameters
     ----------
-    groups : (N,) ndarray of int
-        Group of every node.
+    contraction : Contraction
+        The groups, and the problem on them.
     small : Solution
         Solution of the contracted problem, whose certificate holds for the full one.
     ways : Ways or None
         Those of the flows that prove it: where to start from at the next lam.
     """
 
-    groups: Labels
+    contraction: Contraction
     small: Solution
     ways: Ways | None = None
+
+    @property
+    def groups(self) -> Labels:
+        """Group of every node."""
+        return self.contraction.labels
 
     @property
     def lam(self) -> float:
@@ -107,27 +111,35 @@ def solve_fused(
     ways = Ways.of(problem) if start is None or start.ways is None else start.ways.copy()
     groups, parting = connected(problem, groups), None
     while True:
-        contraction = contract(problem, groups)
+        contraction = _contraction(problem, groups, start)
+        small_problem = contraction.problem.at(problem.lam)
         first = None if start is None else carried(problem, start, contraction, parting)
         if first is not None and beside is not None and beside.lam != first.lam:
             first = _on_the_line(problem, first, beside, contraction)
             beside = None
-        method = choose(contraction.problem)
+        method = choose(small_problem)
         # Part of the gap is left to flows that do not quite fit.
-        part = 1.0 if contraction.problem.shape[0] == groups.size else _PART
-        small = run(contraction.problem, method, start=first, tol=part * tol, max_iter=max_iter)
+        part = 1.0 if small_problem.shape[0] == groups.size else _PART
+        small = run(small_problem, method, start=first, tol=part * tol, max_iter=max_iter)
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
         spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
         parting, price = parted(problem, contraction, small.dual, spare=spare, ways=ways)
         small = replace(small, certificate=proof._replace(gap=proof.gap + price))
-        start = Fused(groups, small, ways)
+        start = Fused(contraction, small, ways)
         if parting is None:
             return start
         groups = parting.groups
         if most is not None and groups.max() >= most:
             return None
+
+
+def _contraction(problem: Problem, groups: Labels, start: Fused | None) -> Contraction:
+    """That of the start, if its groups are these: what was computed for it is of use again."""
+    if start is not None and np.array_equal(start.groups, groups):
+        return start.contraction
+    return contract(problem, groups)
 
 
 def _on_the_line(
@@ -142,16 +154,25 @@ def _on_the_line(
     edges = fusion_of(small).edges
     group = beside.groups[np.unique(contraction.labels, return_index=True)[1]]
     known = along * (group[edges.tail] != group[edges.head])
-    C = first.centroids + along * (other.centroids - first.centroids)
+    C = _between(first.centroids, other.centroids, along)
     signs = None
     if first.signs is not None and other.signs is not None:
-        signs = np.minimum(first.signs + along * (other.signs - first.signs), 0.0)
+        signs = _between(first.signs, other.signs, along)
+        np.minimum(signs, 0.0, out=signs)
     return replace(
         first,
         centroids=C if 0.0 <= along <= 1.0 else small.constraint.project(C).C,
-        dual=first.dual + known[:, None] * (other.dual - first.dual),
+        dual=_between(first.dual, other.dual, known[:, None]),
         signs=signs,
     )
+
+
+def _between(one: Array, other: Array, along: float | Array) -> Array:
+    """One + along (other - one), with one new array."""
+    out = other - one
+    out *= along
+    out += one
+    return out
 
 
 def at_rest(problem: Problem) -> Fused:
@@ -162,7 +183,7 @@ def at_rest(problem: Problem) -> Fused:
     alone = Solution(
         C, Y, np.arange(n), proof, Status.SOLVED, 0, 0.0, "rest", signs=np.zeros((n, n))
     )
-    return Fused(np.arange(n), alone)
+    return Fused(contract(problem, np.arange(n)), alone)
 
 
 def connected(problem: Problem, groups: Labels) -> Labels:
@@ -188,12 +209,12 @@ def carried(
         (np.ones(start.groups.size), (np.arange(start.groups.size), start.groups)),
         shape=(start.groups.size, old.centroids.shape[0]),
     )
-    before = contract(problem, start.groups)
+    before = start.contraction
     shared = csr_array(contraction.sums.multiply(before.share[None, :]))
     dual = np.asarray((shared @ before.sums.T) @ old.dual)
     if parting is not None:
         dual += contraction.sums[:, parting.edges] @ parting.flow
-    average = averaging(contraction.labels) @ member
+    average = contraction.mean @ member
     return replace(
         old,
         centroids=np.asarray(average @ old.centroids),
