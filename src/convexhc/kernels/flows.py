@@ -7,24 +7,26 @@ does not depend on how many there are.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Real = NDArray[Any]
 Index = NDArray[np.int64]
 Pointer = NDArray[np.int32]
 
 # Columns solved together: as many as stay in the cache with their rows.
-_PANEL = 64
+_PANEL = 128
 # Below a million operations a pass takes about a millisecond, too little to share among threads.
 _WORTH_SHARING = 1_000_000
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def _substitute_panel(
-    X: Array, first: int, last: int, start: Pointer, row: Pointer, value: Array, pivot: Array
+    X: Real, first: int, last: int, start: Pointer, row: Pointer, value: Real, pivot: Real
 ) -> None:
     n = X.shape[0]
     for j in range(n):
@@ -44,17 +46,15 @@ def _substitute_panel(
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _substitute_threaded(
-    X: Array, start: Pointer, row: Pointer, value: Array, pivot: Array
-) -> None:
+def _substitute_threaded(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) -> None:
     m = X.shape[1]
     for panel in prange((m + _PANEL - 1) // _PANEL):
         first = panel * _PANEL
         _substitute_panel(X, first, min(first + _PANEL, m), start, row, value, pivot)
 
 
-def substitute(X: Array, start: Pointer, row: Pointer, value: Array, pivot: Array) -> None:
-    """Solve L D L' X = R in place, X holding R.
+def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) -> None:
+    """Solve L D L' X = R in place, X holding R; all three in single precision, or in double.
 
     L is unit lower triangular, its entries below the diagonal given by columns (start, row, value),
     and D = diag(pivot). O(m nnz(L)), a panel of columns at a time: the factor is then read once a

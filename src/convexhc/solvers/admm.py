@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,11 @@ from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels import signs as sign_kernels
 from convexhc.kernels.edges import Scratch
 from convexhc.problem import Problem
+from convexhc.solvers.centroid_step import CentroidStep, centroid_step
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.start import fused_labels, fusion_of, starting_point
 
 Array = NDArray[np.float64]
-Single = NDArray[np.float32]
 
 
 @dataclass
@@ -35,7 +34,7 @@ class ADMMState:
     scratch: Scratch
     right: Array
     last: Array
-    sylvester: _Sylvester
+    solver: CentroidStep
     settling: int
     warm: tuple[Array, Array] | None = None
     n_iter: int = 0
@@ -51,8 +50,8 @@ class ADMM:
     long; rho on the edges balances residuals.
 
     With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2: no
-    eigenvectors of H, two products by the basis of D'D and one by H an iteration, and hardly more
-    of them while H is well conditioned.
+    eigenvectors of H, and one product by H an iteration beside a solve with a sparse factor, or two
+    products by the basis of D'D. There are hardly more iterations while H is well conditioned.
 
     Parameters
     ----------
@@ -75,16 +74,16 @@ class ADMM:
         if start is not None and start.signs is not None:
             S[:] = start.signs
         tau = _sign_penalty(problem, S, C)
-        sylvester = _Sylvester(problem, _first_rho(problem, Y, Z), tau, self.linear)
+        solver = centroid_step(problem, _first_rho(problem, Y, Z), tau, linear=self.linear)
         right, last = np.empty_like(C), np.empty_like(C)
         settling = 0 if start is None else _SETTLING
-        state = ADMMState(C, Y, Z, C.copy(), S, scratch, right, last, sylvester, settling)
+        state = ADMMState(C, Y, Z, C.copy(), S, scratch, right, last, solver, settling)
         _pull(problem, state)
         return state
 
     def step(self, problem: Problem, state: ADMMState) -> None:
         """Centroids, then both copies and both duals; then perhaps another rho."""
-        fidelity, sylvester = problem.fidelity, state.sylvester
+        fidelity, solver = problem.fidelity, state.solver
         R = state.right
         if self.linear:
             _, gradient = fidelity.evaluate(state.C)
@@ -92,14 +91,14 @@ class ADMM:
             R -= gradient
         else:
             R += fidelity.target
-        if sylvester.n_solved % _EXACT == 0 or R.size < _SMALL:
-            state.C = sylvester.solve(R)
+        if solver.n_solved % _EXACT == 0 or R.size < _SMALL:
+            state.C = solver.solve(R)
         else:
-            state.C = state.C + sylvester.change(R - state.last)
+            state.C = state.C + solver.change(R - state.last)
         state.last, state.right = state.right, state.last
-        sylvester.n_solved += 1
+        solver.n_solved += 1
         penalty = fusion_of(problem)
-        rho, tau = sylvester.rho, sylvester.tau
+        rho, tau = solver.rho, solver.tau
         edges = edge_kernels.exchange(
             state.C, state.Y, state.Z, rho, self.relax, penalty.edges, state.scratch
         )
@@ -114,8 +113,8 @@ class ADMM:
                 tau = _sign_penalty(problem, state.S, state.V)
             else:
                 tau = min(tau, _balanced(tau, signs, (_norm(state.S), _norm(state.V))))
-            if not (_alike(rho, sylvester.rho) and _alike(tau, sylvester.tau)):
-                state.sylvester = _Sylvester(problem, rho, tau, self.linear)
+            if not (_alike(rho, solver.rho) and _alike(tau, solver.tau)):
+                state.solver = solver.at(rho, tau)
                 _pull(problem, state)
 
     def candidate(self, problem: Problem, state: ADMMState) -> Candidate:
@@ -191,70 +190,9 @@ def _sizes(problem: Problem, Y: Array, Z: Array) -> tuple[float, float]:
 
 def _pull(problem: Problem, state: ADMMState) -> None:
     """The right side D'(rho R Z - Y) + tau V - S afresh, after a change of rho."""
-    penalty, sylvester = fusion_of(problem), state.sylvester
+    penalty, solver = fusion_of(problem), state.solver
     n = state.C.shape[0]
-    sums = edge_kernels.push(state.Y, state.Z, sylvester.rho, penalty.edges, n)
+    sums = edge_kernels.push(state.Y, state.Z, solver.rho, penalty.edges, n)
     state.right[:] = penalty.metric.represent(sums)
     if problem.constraint.nonnegative:
-        state.right += sylvester.tau * state.V - state.S
-
-
-class _Sylvester:
-    """Solves C H + (rho D'D + tau I) C = R under the sum constraints, for one rho.
-
-    In the eigenbases of H and D'D the equation is diagonal. A fixed row sum takes from every
-    rotated row a multiple of one vector; fixed column sums fix the first rotated row.
-
-    From one step to the next R changes little, and ever less: the answer to a change may be
-    computed in single precision, at half the cost, without loss to the whole.
-    """
-
-    def __init__(self, problem: Problem, rho: float, tau: float, linear: bool) -> None:
-        constraint = problem.constraint
-        self.rho, self.tau, self.n_solved = rho, tau, 0
-        self.Q: Array | None
-        if linear:
-            self.Q, kappa = None, np.full(problem.shape[1], problem.fidelity.lipschitz)
-        else:
-            self.Q, kappa = problem.fidelity.spectrum
-        self.basis, self.inverse, gamma = fusion_of(problem).differences.spectrum
-        stiffness = rho * gamma + tau * constraint.nonnegative
-        self.weights = 1.0 / (kappa + stiffness[:, None])
-        self.column_sums = constraint.column_sums
-        self.sums = np.ones(kappa.size) if self.Q is None else self.Q.sum(axis=0)
-        # The constant vector has norm one in the metric: its multiple is the root of N.
-        self.top = float(self.inverse[0].sum())
-        self.correction = None
-        if constraint.row_sums:
-            correction = self.weights * self.sums
-            self.correction = correction / (correction @ self.sums)[:, None]
-
-    def solve(self, R: Array) -> Array:
-        """The centroids, O(N^3)."""
-        rotated = self.inverse @ R if self.Q is None else self.inverse @ R @ self.Q
-        self._scale(rotated, self.top)
-        return self.basis @ rotated if self.Q is None else self.basis @ rotated @ self.Q.T
-
-    def change(self, R: Array) -> Array:
-        """By how much the centroids change with R, to single precision. O(N^3)."""
-        basis, inverse, Q = self._single
-        turned = inverse @ R.astype(np.float32)
-        rotated = (turned if Q is None else turned @ Q).astype(np.float64)
-        self._scale(rotated, 0.0)
-        turned = basis @ rotated.astype(np.float32)
-        return (turned if Q is None else turned @ Q.T).astype(np.float64)
-
-    @cached_property
-    def _single(self) -> tuple[Single, Single, Single | None]:
-        Q = None if self.Q is None else self.Q.astype(np.float32)
-        return self.basis.astype(np.float32), self.inverse.astype(np.float32), Q
-
-    def _scale(self, rotated: Array, top: float) -> None:
-        """Divide by the diagonal, then set the sums of rows and columns, in place."""
-        rotated *= self.weights
-        if self.correction is not None:
-            excess = rotated @ self.sums
-            excess[0] -= top
-            rotated -= excess[:, None] * self.correction
-            if self.column_sums:
-                rotated[0] = self.sums * (top / self.top**2)
+        state.right += solver.tau * state.V - state.S

@@ -14,13 +14,13 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, tril
+from scipy.sparse import csr_array
 
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.edges import Edges
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction
-from convexhc.solvers.sparse import definite_factor
+from convexhc.terms.sparse import Factor
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -172,12 +172,10 @@ class Currents:
         _, first = np.unique(labels[nodes], return_index=True)
         degree[first] += np.maximum(degree[first], 1e-300)
         diagonal = csr_array((degree, (np.arange(n), np.arange(n))), shape=(n, n))
-        factor = definite_factor((diagonal - off).tocsc())
-        self.pivot = factor.U.diagonal()
-        self.lower = csc_array(tril(factor.L, -1))
+        self.factor = Factor((diagonal - off).tocsc())
         # From here on in the order of the elimination.
-        order = factor.perm_c.astype(np.int64)
-        self.nodes, self.tail, self.head = nodes[np.argsort(order)], order[tail], order[head]
+        place = self.factor.place
+        self.nodes, self.tail, self.head = nodes[self.factor.rows], place[tail], place[head]
 
     def within(self, edges: Edges) -> Currents:
         """The same flows along the same edges, in other dual balls. O(1)."""
@@ -223,7 +221,7 @@ class Currents:
         V = np.zeros((self.nodes.size, chosen.size))
         V[ends[0], edge] = self.conductance[chosen]
         V[ends[1], edge] = -self.conductance[chosen]
-        self._solve(V)
+        self.factor.solve(V)
         everywhere = np.zeros((self.n, chosen.size))
         everywhere[self.nodes] = V
         return demand.under(everywhere)
@@ -231,7 +229,7 @@ class Currents:
     def carry(self, demand: Array) -> Array:
         """The whole flow that brings some (N, m) demand, one row an edge."""
         X = np.ascontiguousarray(demand[self.nodes])
-        self._solve(X)
+        self.factor.solve(X)
         flow: Array = self.conductance[:, None] * (X[self.tail] - X[self.head])
         return flow
 
@@ -241,12 +239,8 @@ class Currents:
             block = slice(first, min(first + _COLUMNS, demand.width))
             R = np.ascontiguousarray(demand.columns(block)[self.nodes])
             X = R.copy()
-            self._solve(X)
+            self.factor.solve(X)
             yield R, X
-
-    def _solve(self, X: Array) -> None:
-        L = self.lower
-        flow_kernels.substitute(X, L.indptr, L.indices, L.data, self.pivot)
 
 
 def fullness(excess: Array, most: Array, soft: Array, block: Array) -> Array:

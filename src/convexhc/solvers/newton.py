@@ -14,10 +14,10 @@ from convexhc.kernels.newton import Response, entries, newton_direction, respond
 from convexhc.kernels.prox import norms
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.sparse import SPATIAL, definite_factor
 from convexhc.solvers.start import fused_labels, fusion_of, starting_point
 from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity
+from convexhc.terms.sparse import SPATIAL, definite_factor
 
 Array = NDArray[np.float64]
 

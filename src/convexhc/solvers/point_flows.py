@@ -24,11 +24,11 @@ from convexhc.problem import Labels, Problem, fuse
 from convexhc.solvers.currents import Currents
 from convexhc.solvers.loop import Solution, run
 from convexhc.solvers.newton import SemismoothNewton
-from convexhc.solvers.sparse import SPATIAL
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity
 from convexhc.terms.penalty import Differences
+from convexhc.terms.sparse import SPATIAL
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

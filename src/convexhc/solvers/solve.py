@@ -20,13 +20,14 @@ from convexhc.solvers.primal_dual import PrimalDual
 from convexhc.solvers.provenance import Provenance, fingerprint
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.constraint import Constraint, DoublyStochastic, RowSimplex
-from convexhc.terms.fidelity import Proximity
+from convexhc.terms.fidelity import Kernel, Proximity
 
 MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
 ConstraintName = Literal["doubly_stochastic", "simplex"]
 
-# ADMM is ahead on up to so many nodes; on more, up to so many rows, when it is linearised.
-_ADMM_NODES, _LINEAR_ROWS = 500, 3000
+# ADMM is ahead on up to so many nodes, fewer when K is sparse; on more, up to so many rows, when it
+# is linearised.
+_EXACT_NODES, _EXACT_SPARSE, _LINEAR_ROWS = 500, 250, 3000
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "doubly_stochastic": DoublyStochastic,
@@ -145,7 +146,8 @@ def choose_method(problem: Problem, name: str = "auto") -> Method[Any]:
     """The solver of that name; "auto" picks by size, on the figures of `make bench`.
 
     ADMM needs the fewest iterations, but each has four N^3 products. On larger graphs it is
-    linearised, as long as the eigenvectors of the Laplacian can be had.
+    linearised, as long as there are few enough rows to have a factor or the eigenvectors of the
+    Laplacian.
     """
     methods: dict[str, Method[Any]] = {
         "dual_fista": DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA(),
@@ -157,7 +159,9 @@ def choose_method(problem: Problem, name: str = "auto") -> Method[Any]:
         return chosen
     if problem.shape[0] > _LINEAR_ROWS:
         return methods["primal_dual"]
-    return ADMM(linear=max(problem.shape) > _ADMM_NODES)
+    fidelity = problem.fidelity
+    sparse = isinstance(fidelity, Kernel) and fidelity.matrix.is_sparse
+    return ADMM(linear=max(problem.shape) > (_EXACT_SPARSE if sparse else _EXACT_NODES))
 
 
 def edge_weights(kernel: Graph, weights: Any) -> Graph:

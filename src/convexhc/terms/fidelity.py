@@ -8,12 +8,13 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import eigsh
 
 from convexhc.kernels.products import times_sparse
 from convexhc.terms.constraint import Constraint
 from convexhc.terms.metric import PLAIN, Metric, averaging
+from convexhc.terms.sparse import Factor
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -21,8 +22,8 @@ Labels = NDArray[np.int64]
 # Below this many nodes all eigenvalues are cheap; above this density a dense product is faster.
 _DENSE_NODES, _DENSE_SHARE = 400, 0.05
 # Bounds, in units of the largest eigenvalue: length of a gradient step, and what is added to the
-# eigenvalues that are divided by. Up to so many nodes the inverse is stored, else such a number of
-# conjugate gradients is taken.
+# eigenvalues that are divided by. Up to so many nodes the inverse or a factor is stored, else that
+# many conjugate gradients are taken.
 _STEP, _RIDGE = 30.0, 1e-4
 _INVERSE_NODES, _CG_STEPS = 3000, 10
 
@@ -85,6 +86,11 @@ class KernelMatrix:
         """Number of rows."""
         return int(self.sparse.shape[0])
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether products are faster entry by entry."""
+        return self.sparse.nnz <= _DENSE_SHARE * self.n * self.n
+
     @cached_property
     def dense(self) -> Array:
         """The matrix in full."""
@@ -114,8 +120,24 @@ class KernelMatrix:
     def _inverse(self) -> Array:
         return np.asarray(np.linalg.inv(self.dense + self.ridge * np.eye(self.n)), np.float64)
 
+    @cached_property
+    def _factor(self) -> Factor | None:
+        """Of K + ridge, if K and its factor are sparse."""
+        return Factor.if_sparse(csc_array(self.sparse + self.ridge * eye_array(self.n)))
+
     def divided(self, G: Array) -> tuple[Array, Array]:
-        """About G (K + ridge)^-1, and that times K. O(N^3) where K is dense or small."""
+        """About G (K + ridge)^-1, and that times K.
+
+        By a sparse factor, O(N nnz(L)), or by the inverse, O(N^3); of large K some conjugate
+        gradients.
+        """
+        if self.n <= _INVERSE_NODES and self._factor is not None:
+            rows = self._factor.rows
+            turned = np.ascontiguousarray(G.T[rows])
+            self._factor.solve(turned)
+            X = np.empty_like(G)
+            X.T[rows] = turned
+            return X, G - self.ridge * X
         if self.n <= _INVERSE_NODES:
             X = G @ self._inverse
             return X, G - self.ridge * X
@@ -134,7 +156,7 @@ class KernelMatrix:
 
     def after(self, C: Array) -> Array:
         """C K. O(N nnz(K)) or O(N^3)."""
-        if self.sparse.nnz > _DENSE_SHARE * self.n * self.n:
+        if not self.is_sparse:
             return C @ self.dense
         K = self.sparse
         return times_sparse(C, K.indptr, K.indices, K.data)
@@ -158,7 +180,7 @@ class Kernel:
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import csr_array
+    >>> from scipy.sparse import csc_array, csr_array, eye_array
     >>> K = KernelMatrix(csr_array(np.eye(3)))
     >>> value, gradient = Kernel(K).evaluate(np.eye(3))
     >>> value, float(abs(gradient).max())

@@ -1,0 +1,33 @@
+"""Products by a sparse symmetric matrix are products, however full the other factor is."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from convexhc.kernels import products
+from laws import seeds
+
+
+def drawn(rng, rows, n, share):
+    """A sparse symmetric K, and C with about that share of entries."""
+    K = np.where(rng.random((n, n)) < 0.2, rng.normal(size=(n, n)), 0.0)
+    C = np.where(rng.random((rows, n)) < share, rng.normal(size=(rows, n)), 0.0)
+    return csr_array(K + K.T), C
+
+
+@given(seeds, st.integers(1, 150), st.integers(1, 40), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+def test_the_product_is_that_of_full_matrices(seed, rows, n, share):
+    K, C = drawn(np.random.default_rng(seed), rows, n, share)
+    found = products.times_sparse(C, K.indptr, K.indices, K.data)
+    np.testing.assert_allclose(found, C @ K.toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_both_ways_agree(share):
+    K, C = drawn(np.random.default_rng(0), 130, 50, share)
+    one, other = (
+        way(C, K.indptr, K.indices, K.data) for way in (products._times_few, products._times_full)
+    )
+    np.testing.assert_allclose(one, other, atol=1e-12)

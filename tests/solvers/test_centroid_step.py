@@ -1,0 +1,113 @@
+"""The centroid step of ADMM solves its equation, either way, on whole and contracted problems."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convexhc.graph import Graph
+from convexhc.problem import graph_problem
+from convexhc.solvers import admm
+from convexhc.solvers.centroid_step import Factored, Rotated, centroid_step
+from convexhc.solvers.contraction import contract
+from convexhc.solvers.loop import run
+from convexhc.solvers.start import fusion_of
+from convexhc.terms.laplacian import laplacian
+from laws import CONSTRAINTS, random_kernel, seeds, solved
+
+WAYS = {
+    "rotated": lambda *system: Rotated(*system, linear=False),
+    "rotated, linear": lambda *system: Rotated(*system, linear=True),
+    "factored": Factored,
+}
+
+
+def drawn(rng, n, parts, constraint, contracted):
+    """A problem, perhaps with some of its rows fused."""
+    kernel = random_kernel(rng, n, parts=min(parts, n))
+    whole = graph_problem(kernel, 1.0, constraint=CONSTRAINTS[constraint])
+    labels = np.sort(rng.integers(0, 3, n)) if contracted else np.arange(n)
+    return contract(whole, np.unique(labels, return_inverse=True)[1]).problem
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("way", WAYS)
+@given(seeds, st.integers(2, 8), st.integers(1, 2), st.booleans())
+def test_the_centroid_step_is_the_nearest_in_its_quadratic(
+    constraint, way, seed, n, parts, contracted
+):
+    rng = np.random.default_rng(seed)
+    problem = drawn(rng, n, parts, constraint, contracted)
+    rho, tau = 10.0 ** rng.uniform(-2.0, 1.0, 2)
+    R = rng.normal(size=problem.shape)
+    C = WAYS[way](problem, rho, tau).solve(R)
+    mass = np.ones(len(R)) if (given := problem.fidelity.metric.mass) is None else given
+    np.testing.assert_allclose(C.sum(axis=1), 1.0, atol=1e-10)
+    if problem.constraint.column_sums:
+        np.testing.assert_allclose(mass @ C, 1.0, atol=1e-10)
+    H = problem.fidelity.matrix.dense
+    H = H if way == "rotated" else problem.fidelity.lipschitz * np.eye(n)
+    differences = fusion_of(problem).differences
+    L = laplacian(differences.graph, differences.stiffness).toarray()
+    residual = C @ H + rho * (L @ C) / mass[:, None] + tau * C - R
+    # What is left is a multiplier of the sums: a constant in every row, and in every column.
+    residual -= residual.mean(axis=1, keepdims=True)
+    if problem.constraint.column_sums:
+        residual -= mass @ residual / mass.sum()
+    np.testing.assert_allclose(residual, 0.0, atol=1e-9 * (1.0 + np.abs(R).max()))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(seeds, st.booleans())
+def test_a_change_is_the_difference_of_two_steps(way, seed, contracted):
+    rng = np.random.default_rng(seed)
+    problem = drawn(rng, 6, 1, "doubly_stochastic", contracted)
+    step = WAYS[way](problem, 0.3, 0.5)
+    one, other = rng.normal(size=(2, *problem.shape))
+    np.testing.assert_allclose(
+        step.change(other - one), step.solve(other) - step.solve(one), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_other_penalties_are_those_asked_for(way):
+    rng = np.random.default_rng(1)
+    problem = drawn(rng, 6, 1, "doubly_stochastic", False)
+    R = rng.normal(size=problem.shape)
+    step = WAYS[way](problem, 0.3, 0.5).at(2.0, 0.1)
+    assert (step.rho, step.tau) == (2.0, 0.1)
+    np.testing.assert_array_equal(step.solve(R), WAYS[way](problem, 2.0, 0.1).solve(R))
+
+
+def ring(n):
+    """A cycle: its factor stays sparse."""
+    edges = np.arange(n), (np.arange(n) + 1) % n
+    A = np.zeros((n, n))
+    A[edges] = 1.0
+    return Graph.from_matrix(A + A.T + 3.0 * np.eye(n))
+
+
+def test_sparse_graphs_are_factored_and_full_ones_are_not():
+    sparse = graph_problem(ring(60), 1.0)
+    full = graph_problem(random_kernel(np.random.default_rng(0), 60), 1.0)
+    assert isinstance(centroid_step(sparse, 1.0, 1.0, linear=True), Factored)
+    assert isinstance(centroid_step(sparse, 1.0, 1.0, linear=False), Rotated)
+    assert isinstance(centroid_step(full, 1.0, 1.0, linear=True), Rotated)
+
+
+def test_a_graph_whose_factor_fills_up_is_not_factored():
+    rng = np.random.default_rng(0)
+    A = (rng.random((300, 300)) < 0.04).astype(float)
+    A = np.triu(A, 1)
+    expander = Graph.from_matrix(A + A.T + 30.0 * np.eye(300))
+    assert 2 * expander.n_edges <= 0.05 * 300**2
+    step = centroid_step(graph_problem(expander, 1.0), 1.0, 1.0, linear=True)
+    assert isinstance(step, Rotated)
+
+
+def test_both_ways_lead_to_one_answer():
+    problem = graph_problem(ring(60), 0.3)
+    linear = admm.ADMM(linear=True)
+    one = run(problem, linear, tol=1e-9)
+    other = solved(problem, "admm", tol=1e-9)
+    assert one.objective == pytest.approx(other.objective, rel=2e-9)
