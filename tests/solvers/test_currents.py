@@ -11,7 +11,7 @@ from scipy.sparse import csc_array, tril
 import naive
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.edges import Edges, project_dual
-from convexhc.kernels.flows import substitute, surplus
+from convexhc.kernels.flows import Net, Tally, substitute, surplus
 from convexhc.kernels.threads import limited_threads
 from convexhc.problem import cluster_means, graph_problem
 from convexhc.solvers.contraction import contract
@@ -81,10 +81,11 @@ def test_a_ball_is_full_at_its_border(seed, stretch):
     """Loads are one exactly where the stretched flow leaves the ball, and grow with it."""
     drawn = Drawn(seed)
     Y, edges = stretch * np.abs(drawn.flow), drawn.currents.edges
-    load = drawn.currents.loads(drawn.demand, 1.0, stretch)[0][1]
+    plain, load, _ = drawn.currents.loads(drawn.demand, stretch)
     outside = np.linalg.norm(np.maximum(Y - edges.soft[:, None], 0.0), axis=1)
     np.testing.assert_array_equal(load > 1.0, outside > edges.block)
-    assert (load >= drawn.currents.loads(drawn.demand, 1.0)[0][0] * (1.0 - 1e-12)).all()
+    np.testing.assert_array_equal(plain, drawn.currents.loads(drawn.demand)[0])
+    assert (load >= plain * (1.0 - 1e-12)).all()
     size = np.linalg.norm(drawn.flow, axis=1) / (edges.soft + edges.block)
     np.testing.assert_allclose(drawn.currents.size(drawn.demand), size, rtol=1e-9, atol=1e-12)
 
@@ -99,25 +100,33 @@ def test_a_sketch_keeps_sizes():
 
 def test_what_round_off_loses_is_told():
     """Nothing under moderate conductances; too far apart for the digits there are, something."""
-    assert Drawn(1).currents.loads(Drawn(1).demand, 1.0)[1] == 0.0
-    lost = [
-        Drawn(seed, spread=12.0).currents.loads(Drawn(seed).demand, 1.0)[1] for seed in range(5)
-    ]
+    assert Drawn(1).currents.loads(Drawn(1).demand)[2] == 0.0
+    lost = [Drawn(seed, spread=12.0).currents.loads(Drawn(seed).demand)[2] for seed in range(5)]
     assert max(lost) > 0.0
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("width", [1, 64, 150])
-def test_what_a_flow_brings_is_taken_away(width, threads, monkeypatch):
+def test_a_tally_is_that_of_the_flow_in_full(width, threads, monkeypatch):
     monkeypatch.setattr(flow_kernels, "_WORTH_SHARING", 0)
-    rng = np.random.default_rng(width)
-    tail, head = (side.astype(np.int64) for side in np.triu_indices(6, 1))
-    X, R, c = rng.normal(size=(6, width)), rng.normal(size=(6, width)), rng.random(tail.size)
-    D = naive.incidence(6, tail, head)
-    expected = R - D.T @ (c[:, None] * (D @ X))
+    drawn = Drawn(width)
+    currents, n = drawn.currents, drawn.currents.nodes.size
+    start, other, edge = currents._seen
+    net = Net(start, other, edge, currents.conductance[edge], currents.edges.soft)
+    X, R = drawn.rng.normal(size=(2, n, width))
+    D = naive.incidence(n, currents.tail, currents.head)
+    Y = currents.conductance[:, None] * (D @ X)
+    out = Tally(*np.zeros((3, len(Y))), *np.zeros((2, n)))
     with limited_threads(threads):
-        flow_kernels.bring(X, R, tail, head, c)
-    np.testing.assert_allclose(R, expected, atol=1e-13)
+        # In two blocks of columns, as in one.
+        for block in (slice(0, width // 2), slice(width // 2, width)):
+            flow_kernels.tally(X[:, block].copy(), R[:, block].copy(), net, 1.5, out)
+    for found, soft in ((out.excess, net.soft), (out.further, net.soft / 1.5)):
+        over = np.maximum(np.abs(Y) - soft[:, None], 0.0)
+        np.testing.assert_allclose(found, np.square(over).sum(axis=1), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(out.most, np.abs(Y).max(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(out.wanted, np.abs(R).max(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(out.lacking, np.abs(R - D.T @ Y).max(axis=1), rtol=1e-9)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -7,7 +7,7 @@ does not depend on how many there are.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import get_num_threads, njit, prange
@@ -68,90 +68,101 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
         _substitute_panel(X, first, last, start, row, value, pivot)
 
 
+class Net(NamedTuple):
+    """Edges as every node sees them: those of node i are ``start[i]`` to ``start[i + 1]``.
+
+    Each has the node at its other end, its number and its conductance; ``soft`` goes by that number.
+    """
+
+    start: Index
+    other: Index
+    edge: Index
+    conductance: Array
+    soft: Array
+
+
+class Tally(NamedTuple):
+    """What `tally` adds up: three measures an edge, and two a node."""
+
+    excess: Array
+    further: Array
+    most: Array
+    wanted: Array
+    lacking: Array
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _measure_run(
-    run: tuple[int, int],
-    X: Array,
-    tail: Index,
-    head: Index,
-    conductance: Array,
-    soft: Array,
-    excess: Array,
-    most: Array,
+def _tally_run(
+    run: tuple[int, int], X: Array, R: Array, net: Net, stretch: float, out: Tally
 ) -> None:
-    for e in range(run[0], run[1]):
-        i, j, c, s = tail[e], head[e], conductance[e], soft[e]
-        total, largest = 0.0, most[e]
-        for k in range(X.shape[1]):
-            y = abs(c * (X[i, k] - X[j, k]))
-            over = y - s
-            over = over if over > 0.0 else 0.0
-            total += over * over
-            largest = max(largest, y)
-        excess[e] += total
-        most[e] = largest
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _measure_threaded(
-    runs: int,
-    X: Array,
-    tail: Index,
-    head: Index,
-    conductance: Array,
-    soft: Array,
-    excess: Array,
-    most: Array,
-) -> None:
-    for r in prange(runs):
-        run = (r * tail.size // runs, (r + 1) * tail.size // runs)
-        _measure_run(run, X, tail, head, conductance, soft, excess, most)
-
-
-def measure(
-    X: Array, tail: Index, head: Index, conductance: Array, soft: Array, excess: Array, most: Array
-) -> None:
-    """Add a block of columns of the flow Y_e = conductance_e (X_i - X_j) to two measures of it.
-
-    ``excess`` gets sum_k max(|Y_ek| - soft_e, 0)^2 and ``most`` the largest |Y_ek|, both in place,
-    so that the columns may come in any number of blocks. Nothing is stored. O(E m).
-    """
-    runs = get_num_threads() if tail.size * X.shape[1] > _WORTH_SHARING else 1
-    if runs > 1:
-        _measure_threaded(runs, X, tail, head, conductance, soft, excess, most)
-    else:
-        _measure_run((0, tail.size), X, tail, head, conductance, soft, excess, most)
-
-
-@njit(cache=True, nogil=True)
-def _bring_panel(
-    X: Array, R: Array, first: int, last: int, tail: Index, head: Index, conductance: Array
-) -> None:
-    for e in range(tail.size):
-        i, j, c = tail[e], head[e], conductance[e]
-        for k in range(first, last):
-            y = c * (X[i, k] - X[j, k])
-            R[i, k] -= y
-            R[j, k] += y
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _bring_threaded(X: Array, R: Array, tail: Index, head: Index, conductance: Array) -> None:
     m = X.shape[1]
-    for panel in prange((m + _PANEL - 1) // _PANEL):
-        first = panel * _PANEL
-        _bring_panel(X, R, first, min(first + _PANEL, m), tail, head, conductance)
+    left = np.empty(m)
+    for i in range(run[0], run[1]):
+        here = X[i]
+        left[:] = R[i]
+        largest = out.wanted[i]
+        for k in range(m):
+            largest = max(largest, abs(left[k]))
+        out.wanted[i] = largest
+        for p in range(net.start[i], net.start[i + 1]):
+            there, e, c = X[net.other[p]], net.edge[p], net.conductance[p]
+            if net.other[p] < i:
+                for k in range(m):
+                    left[k] -= c * (here[k] - there[k])
+                continue
+            soft, softer = net.soft[e], net.soft[e] / stretch
+            excess, further, most = 0.0, 0.0, out.most[e]
+            for k in range(m):
+                y = c * (here[k] - there[k])
+                left[k] -= y
+                y = abs(y)
+                over = y - soft
+                over = over if over > 0.0 else 0.0
+                excess += over * over
+                over = y - softer
+                over = over if over > 0.0 else 0.0
+                further += over * over
+                most = max(most, y)
+            out.excess[e] += excess
+            out.further[e] += further
+            out.most[e] = most
+        largest = out.lacking[i]
+        for k in range(m):
+            largest = max(largest, abs(left[k]))
+        out.lacking[i] = largest
 
 
-def bring(X: Array, R: Array, tail: Index, head: Index, conductance: Array) -> None:
-    """Take from R what the flow Y_e = conductance_e (X_i - X_j) brings to its nodes, in place.
+@njit(cache=True, nogil=True, parallel=True)
+def _tally_threaded(runs: int, X: Array, R: Array, net: Net, stretch: float, out: Tally) -> None:
+    n = X.shape[0]
+    for r in prange(runs):
+        _tally_run((r * n // runs, (r + 1) * n // runs), X, R, net, stretch, out)
 
-    O(E m).
+
+def tally(X: Array, R: Array, net: Net, stretch: float, out: Tally) -> None:
+    """Add a block of columns of the flow Y_e = conductance_e (X_i - X_j) to the measures of it.
+
+    ``excess`` gets sum_k max(|Y_ek| - soft_e, 0)^2, ``further`` the same with soft_e / stretch, and
+    ``most`` the largest |Y_ek|; ``wanted`` gets the largest |R_ik| of every node, and ``lacking``
+    what of R the flow does not bring it. All in place, so that the columns may come in any number
+    of blocks. Nothing is stored. O(E m).
     """
-    if get_num_threads() > 1 and tail.size * X.shape[1] > _WORTH_SHARING:
-        _bring_threaded(X, R, tail, head, conductance)
+    runs = get_num_threads() if net.edge.size * X.shape[1] > _WORTH_SHARING else 1
+    if runs > 1:
+        _tally_threaded(runs, X, R, net, stretch, out)
     else:
-        _bring_panel(X, R, 0, X.shape[1], tail, head, conductance)
+        _tally_run((0, X.shape[0]), X, R, net, stretch, out)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def add_squares(X: Array, tail: Index, head: Index, conductance: Array, out: Array) -> None:
+    """Add sum_k Y_ek^2 of the flow Y_e = conductance_e (X_i - X_j) to ``out``. O(E m)."""
+    for e in range(tail.size):
+        i, j, total = tail[e], head[e], 0.0
+        for k in range(X.shape[1]):
+            apart = X[i, k] - X[j, k]
+            total += apart * apart
+        out[e] += conductance[e] * conductance[e] * total
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from scipy.sparse import csr_array
 
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.edges import Edges
+from convexhc.kernels.flows import Net, Tally
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction
 from convexhc.terms.sparse import Factor
@@ -26,7 +28,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 # Columns of a flow that are held in memory together, and the round-off that is taken for nought.
-_COLUMNS, _ROUND_OFF = 256, 1e-9
+_COLUMNS, _ROUND_OFF = 128, 1e-9
 
 
 class Columns(Protocol):
@@ -183,37 +185,44 @@ class Currents:
         other.edges = edges
         return other
 
-    def loads(self, demand: Columns, *stretches: float) -> tuple[list[Array], float]:
-        """How full the balls are of the flow, stretched by some factors; full is one.
+    @cached_property
+    def _seen(self) -> tuple[Index, Index, Index]:
+        """Edges by nodes: where those of a node begin, other ends, numbers."""
+        count = np.arange(self.tail.size)
+        ends, others = (
+            np.concatenate([self.tail, self.head]),
+            np.concatenate([self.head, self.tail]),
+        )
+        order = np.argsort(ends, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=self.nodes.size))])
+        return start, others[order], np.tile(count, 2)[order]
+
+    def loads(self, demand: Columns, stretch: float = 1.0) -> tuple[Array, Array, float]:
+        """How full the balls are of the flow, and of the flow stretched; full is one.
 
         Also what round-off keeps the flow from bringing: the largest entry that every node lacks,
         added up, or zero below the round-off of the demand itself. Nothing is stored.
         """
+        start, other, edge = self._seen
         soft, block = self.edges.soft, self.edges.block
-        softs = [soft / factor for factor in stretches]
-        excess = [np.zeros(self.tail.size) for _ in stretches]
-        most = np.zeros(self.tail.size)
-        lacking, wanted = np.zeros(self.nodes.size), np.zeros(self.nodes.size)
+        net = Net(start, other, edge, self.conductance[edge], soft)
+        out = Tally(*np.zeros((3, self.tail.size)), *np.zeros((2, self.nodes.size)))
         for R, X in self._potentials(demand):
-            for level, sums in zip(softs, excess, strict=True):
-                flow_kernels.measure(X, self.tail, self.head, self.conductance, level, sums, most)
-            np.maximum(wanted, np.abs(R).max(axis=1), out=wanted)
-            flow_kernels.bring(X, R, self.tail, self.head, self.conductance)
-            np.maximum(lacking, np.abs(R).max(axis=1), out=lacking)
-        leak = float(lacking.sum())
-        loads = [
-            fullness(sums, most, level, block / factor)
-            for factor, level, sums in zip(stretches, softs, excess, strict=True)
-        ]
-        return loads, leak if leak > _ROUND_OFF * float(wanted.sum()) else 0.0
+            flow_kernels.tally(X, R, net, stretch, out)
+        leak = float(out.lacking.sum())
+        return (
+            fullness(out.excess, out.most, soft, block),
+            fullness(out.further, out.most, soft / stretch, block / stretch),
+            leak if leak > _ROUND_OFF * float(out.wanted.sum()) else 0.0,
+        )
 
     def size(self, demand: Columns) -> Array:
         """Euclidean norm of the flow along every edge over the radius of its ball."""
-        excess, most = np.zeros(self.tail.size), np.zeros(self.tail.size)
-        none = np.zeros(self.tail.size)
+        squares, radius = np.zeros(self.tail.size), self.edges.soft + self.edges.block
         for _, X in self._potentials(demand):
-            flow_kernels.measure(X, self.tail, self.head, self.conductance, none, excess, most)
-        return fullness(excess, most, none, self.edges.soft + self.edges.block)
+            flow_kernels.add_squares(X, self.tail, self.head, self.conductance, squares)
+        norm = np.sqrt(squares)
+        return np.divide(norm, radius, out=np.zeros_like(norm), where=radius > 0.0)
 
     def flow(self, demand: Rows, chosen: Index) -> Array:
         """The flow along some of the edges: a triangular solve an edge, none a column."""

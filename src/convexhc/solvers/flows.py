@@ -263,16 +263,14 @@ class _Search:
     def seen(self, system: Currents, at: Index) -> Array:
         """Loads as the guide sees them."""
         if isinstance(self.guide, Demand):
-            return system.loads(self.guide, 1.0)[0][0]
+            return system.loads(self.guide)[0]
         return self.ways.read(at, system.size(self.guide))
 
     def measured(self, system: Currents, at: Index) -> tuple[Array, float]:
         """Loads in all columns, which also tell how to read the sketch, and what round-off lost."""
-        if isinstance(self.guide, Demand):
-            (load,), leak = system.loads(self.demand, 1.0)
-            return load, leak
-        (load, further), leak = system.loads(self.demand, 1.0, _STRETCH)
-        self.ways.learn(at, system.size(self.guide), load, further)
+        load, further, leak = system.loads(self.demand, _STRETCH)
+        if isinstance(self.guide, Sketch):
+            self.ways.learn(at, system.size(self.guide), load, further)
         return load, leak
 
     def heaviest(self, at: Index, load: Array) -> Array:
