@@ -71,7 +71,7 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
 class Net(NamedTuple):
     """Edges as every node sees them: those of node i are ``start[i]`` to ``start[i + 1]``.
 
-    Each has the node at its other end, its number and its conductance; ``soft`` goes by that number.
+    Each has the node at its other end, its number and its conductance; ``soft`` goes by number.
     """
 
     start: Index

@@ -188,14 +188,12 @@ class Currents:
     @cached_property
     def _seen(self) -> tuple[Index, Index, Index]:
         """Edges by nodes: where those of a node begin, other ends, numbers."""
-        count = np.arange(self.tail.size)
-        ends, others = (
-            np.concatenate([self.tail, self.head]),
-            np.concatenate([self.head, self.tail]),
-        )
+        ends = np.concatenate([self.tail, self.head])
+        other = np.concatenate([self.head, self.tail])
+        number = np.tile(np.arange(self.tail.size), 2)
         order = np.argsort(ends, kind="stable")
         start = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=self.nodes.size))])
-        return start, others[order], np.tile(count, 2)[order]
+        return start, other[order], number[order]
 
     def loads(self, demand: Columns, stretch: float = 1.0) -> tuple[Array, Array, float]:
         """How full the balls are of the flow, and of the flow stretched; full is one.
