@@ -82,6 +82,22 @@ def test_a_budget_is_spent_exactly_and_checked_ever_more_rarely(budget):
     assert np.all(intervals <= np.maximum(20, 0.11 * np.array(checks[:-1])))
 
 
+@pytest.mark.parametrize(("times", "waits"), [(1.1, (1, 3)), (1.5, (3, 6)), (100.0, (10, 10))])
+@pytest.mark.parametrize("absolute", [False, True])
+def test_the_less_is_missing_the_sooner_the_next_check(times, waits, absolute):
+    problem, best, dual = shrinking_pair()
+    gap = run(problem, Scripted(best, dual), max_iter=0).certificate
+    least = {"gap_tol": gap.gap / times} if absolute else {"tol": gap.relative_gap / times}
+    checks = []
+    run(
+        problem,
+        Scripted(best, dual),
+        on_check=lambda n, _: checks.append(n),
+        **{"tol": 0.0, **least},
+    )
+    assert waits[0] <= checks[1] - checks[0] <= waits[1]
+
+
 def test_gap_tol_is_absolute():
     problem, best, dual = shrinking_pair()
     relative = run(problem, Scripted(best, dual), tol=0.0, gap_tol=1e-4)

@@ -49,9 +49,8 @@ class Method(Protocol[State]):
         """The point to certify."""
 
 
-# About how many iterations divide a gap by e near the end, and the fewest to wait; a gap so many
-# times too large is far from it.
-_PACE, _SOONEST, _FAR = 10.0, 2, 1e3
+# About how many iterations divide a gap by e near the end, and the fewest worth waiting for.
+_PACE, _SOONEST = 10.0, 2
 
 OnCheck = Callable[[int, Certificate], object]
 
@@ -113,9 +112,8 @@ def run(
                 if stopped or n_iter >= max_iter:
                     status = Status.STOPPED if stopped else Status.MAX_ITER
                     break
-                excess = min(_over(certificate.relative_gap, tol), _over(certificate.gap, gap_tol))
-                soon = max(_SOONEST, int(_PACE * np.log(excess))) if excess < _FAR else check_every
-                next_check = n_iter + max(min(soon, check_every), n_iter // 10)
+                soon = int(min(_steps_left(certificate, tol, gap_tol), check_every))
+                next_check = n_iter + max(soon, n_iter // 10)
             method.step(problem, state)
             n_iter += 1
     return Solution(
@@ -132,6 +130,8 @@ def run(
     )
 
 
-def _over(gap: float, tol: float) -> float:
-    """How many times too large a gap is."""
-    return gap / tol if tol > 0.0 else np.inf
+def _steps_left(certificate: Certificate, tol: float, gap_tol: float) -> float:
+    """How many iterations a gap usually needs to fall to the tolerance."""
+    gaps = ((certificate.relative_gap, tol), (certificate.gap, gap_tol))
+    excess = min(gap / least if least > 0.0 else np.inf for gap, least in gaps)
+    return max(_SOONEST, float(np.ceil(_PACE * np.log(excess))))
