@@ -66,8 +66,8 @@ class Ways:
     """What a search for flows has learned, of use to the next one; changed by it in place.
 
     Conductances, the last system under them, and what load an edge has when the sketch sees a flow
-    of some size in it. A ball is the flatter the larger the flow: between a flow that was solved for
-    in all columns and the same stretched, the load is taken to grow linearly.
+    of some size in it. A ball is the flatter the larger the flow: between a flow that was solved
+    for in all columns and the same stretched, the load is taken to grow linearly.
 
     Parameters
     ----------
