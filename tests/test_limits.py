@@ -253,3 +253,11 @@ def test_a_singular_kernel_still_has_a_certified_minimum(method):
     solution = solved(graph_problem(kernel, 0.05), method, tol=1e-7, max_iter=10_000)
     assert solution.status is Status.SOLVED
     assert solution.certificate.objective == pytest.approx(expected.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("n", [6, 420])
+def test_without_any_similarity_the_weights_alone_fuse(n):
+    ring = np.roll(np.eye(n), 1, axis=1)
+    solution = convexhc.solve(np.zeros((n, n)), 1.0, weights=ring + ring.T)
+    assert solution.n_clusters == 1
+    np.testing.assert_allclose(solution.centroids, 1.0 / n, atol=1e-9)

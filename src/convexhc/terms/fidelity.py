@@ -107,6 +107,8 @@ class KernelMatrix:
         """Largest eigenvalue; by Lanczos, a little above the estimate, when the matrix is large."""
         if self.n <= _DENSE_NODES:
             return float(self.spectrum[1][-1])
+        if not self.sparse.data.any():
+            return 0.0
         start = np.random.default_rng(0).random(self.n)
         found = eigsh(self.sparse, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
         return float(found[0]) * (1.0 + 1e-5)
