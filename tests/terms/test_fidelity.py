@@ -173,3 +173,12 @@ def test_a_large_sparse_kernel_gives_what_a_dense_one_would():
     np.testing.assert_allclose(matrix.after(C), C @ matrix.dense, atol=1e-11)
     true = np.linalg.eigvalsh(matrix.dense)[-1]
     assert true <= matrix.largest <= true * 1.001
+
+
+@pytest.mark.parametrize("n", [5, 450])
+def test_the_largest_eigenvalue_is_found_at_any_size(n):
+    """Also of a matrix of zeros, in which there is no direction to start from."""
+    A = np.random.default_rng(n).normal(size=(n, 4))
+    assert KernelMatrix(csr_array((n, n))).largest == 0.0
+    found = KernelMatrix(csr_array(A @ A.T)).largest
+    assert found == pytest.approx(np.linalg.norm(A, 2) ** 2, rel=1e-4)

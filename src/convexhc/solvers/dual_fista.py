@@ -112,12 +112,12 @@ class DualFISTA:
         C, Y, _ = starting_point(problem, start)
         if start is None:
             return DualFISTAState(C, C, Y, np.arange(C.shape[0]), Momentum())
-        inner = replace(start, dual=start.dual / problem.fidelity.lipschitz)
+        inner = replace(start, dual=start.dual / _curvature(problem))
         return DualFISTAState(C, C, Y, start.labels, Momentum(), inner)
 
     def step(self, problem: Problem, state: DualFISTAState) -> None:
         """One gradient step on the kernel and one inner solve."""
-        L = problem.fidelity.lipschitz
+        L = _curvature(problem)
         _, gradient = problem.fidelity.evaluate(state.X)
         inner = Problem(Proximity(state.X - gradient / L), problem.penalty, problem.constraint).at(
             problem.lam / L
@@ -145,3 +145,8 @@ class DualFISTA:
     def candidate(self, problem: Problem, state: DualFISTAState) -> Candidate:
         """The inner solution is feasible; its dual is that of the problem over L."""
         return Candidate(state.C, state.Y, state.labels)
+
+
+def _curvature(problem: Problem) -> float:
+    """The largest eigenvalue of the quadratic; without one, any number will do."""
+    return problem.fidelity.lipschitz or problem.lam or 1.0
