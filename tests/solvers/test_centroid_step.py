@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from convexhc.graph import Graph
 from convexhc.problem import graph_problem
-from convexhc.solvers import admm
+from convexhc.solvers import admm, solve
 from convexhc.solvers.centroid_step import Factored, Rotated, centroid_step
 from convexhc.solvers.contraction import contract
 from convexhc.solvers.loop import run
@@ -95,14 +95,22 @@ def test_sparse_graphs_are_factored_and_full_ones_are_not():
     assert isinstance(centroid_step(full, 1.0, 1.0, linear=True), Rotated)
 
 
+def expander(n=300):
+    """A sparse graph without small cuts: its factor fills up."""
+    A = np.triu((np.random.default_rng(0).random((n, n)) < 0.04).astype(float), 1)
+    return Graph.from_matrix(A + A.T + 30.0 * np.eye(n))
+
+
 def test_a_graph_whose_factor_fills_up_is_not_factored():
-    rng = np.random.default_rng(0)
-    A = (rng.random((300, 300)) < 0.04).astype(float)
-    A = np.triu(A, 1)
-    expander = Graph.from_matrix(A + A.T + 30.0 * np.eye(300))
-    assert 2 * expander.n_edges <= 0.05 * 300**2
-    step = centroid_step(graph_problem(expander, 1.0), 1.0, 1.0, linear=True)
-    assert isinstance(step, Rotated)
+    graph = expander()
+    assert 2 * graph.n_edges <= 0.05 * graph.n**2
+    assert isinstance(centroid_step(graph_problem(graph, 1.0), 1.0, 1.0, linear=True), Rotated)
+
+
+def test_large_graphs_are_left_to_the_primal_dual_method_unless_factored(monkeypatch):
+    monkeypatch.setattr(solve, "_LINEAR_ROWS", 200)
+    assert solve.choose_method(graph_problem(ring(300), 1.0)) == admm.ADMM(linear=True)
+    assert solve.choose_method(graph_problem(expander(), 1.0)).name == "primal_dual"
 
 
 def test_both_ways_lead_to_one_answer():

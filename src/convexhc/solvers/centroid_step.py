@@ -51,6 +51,11 @@ def centroid_step(problem: Problem, rho: float, tau: float, *, linear: bool) -> 
     return Rotated(problem, rho, tau, linear=linear)
 
 
+def factors_sparsely(problem: Problem) -> bool:
+    """Whether the linearised step has a sparse factor. The cost of one."""
+    return Factor.if_sparse(_system(problem, 1.0, 1.0)) is not None
+
+
 def _system(problem: Problem, rho: float, tau: float) -> csc_array:
     """Rho L + (|H| + tau) diag(mass), the system of every column when H is |H| I."""
     differences = fusion_of(problem).differences

@@ -12,6 +12,7 @@ from convexhc.io import as_graph
 from convexhc.problem import Problem, graph_problem
 from convexhc.similarity import Similarity, require_psd, sparsify
 from convexhc.solvers.admm import ADMM
+from convexhc.solvers.centroid_step import factors_sparsely
 from convexhc.solvers.dual_fista import DualAscent, DualFISTA
 from convexhc.solvers.loop import Method, OnCheck, Solution, run
 from convexhc.solvers.memory import check_memory
@@ -25,8 +26,8 @@ from convexhc.terms.fidelity import Kernel, Proximity
 MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
 ConstraintName = Literal["doubly_stochastic", "simplex"]
 
-# ADMM is ahead on up to so many nodes, fewer when K is sparse; on more, up to so many rows, when it
-# is linearised.
+# ADMM is ahead on up to so many nodes, fewer when K is sparse; on more when it is linearised, up to
+# so many rows if its factor is not sparse.
 _EXACT_NODES, _EXACT_SPARSE, _LINEAR_ROWS = 500, 250, 3000
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
@@ -146,8 +147,7 @@ def choose_method(problem: Problem, name: str = "auto") -> Method[Any]:
     """The solver of that name; "auto" picks by size, on the figures of `make bench`.
 
     ADMM needs the fewest iterations, but each has four N^3 products. On larger graphs it is
-    linearised, as long as there are few enough rows to have a factor or the eigenvectors of the
-    Laplacian.
+    linearised, as long as a sparse factor or the eigenvectors of the Laplacian can be had.
     """
     methods: dict[str, Method[Any]] = {
         "dual_fista": DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA(),
@@ -157,7 +157,7 @@ def choose_method(problem: Problem, name: str = "auto") -> Method[Any]:
     if name != "auto":
         chosen: Method[Any] = named("method", name, {**methods, "auto": None})
         return chosen
-    if problem.shape[0] > _LINEAR_ROWS:
+    if problem.shape[0] > _LINEAR_ROWS and not factors_sparsely(problem):
         return methods["primal_dual"]
     fidelity = problem.fidelity
     sparse = isinstance(fidelity, Kernel) and fidelity.matrix.is_sparse
