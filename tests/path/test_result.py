@@ -171,6 +171,17 @@ def test_effective_rank_of_the_fused_rows_is_that_of_all(kernel, path):
     assert path.effective_rank[-1] == pytest.approx(1.0, abs=1e-6)
 
 
+def test_effective_rank_is_known_without_the_centroids_and_after_storage(kernel, path, tmp_path):
+    lean = convexhc.solve_path(kernel, path.lambdas, keep="labels")
+    full = convexhc.solve_path(kernel, path.lambdas, keep="all")
+    assert lean.points[0].distinct is None
+    np.testing.assert_array_equal(lean.effective_rank, full.effective_rank)
+    for one in (lean, full):
+        one.save(tmp_path / "path.npz")
+        again = convexhc.Path.load(tmp_path / "path.npz")
+        np.testing.assert_array_equal(again.effective_rank, one.effective_rank)
+
+
 def test_pi_is_the_paper_s_matrix_at_the_nearest_lam(kernel, path):
     at = len(path.points) // 2
     lam = float(path.lambdas[at])
