@@ -37,20 +37,21 @@ def proven_distance(solution, modulus):
     return np.sqrt(2.0 * max(solution.certificate.gap, 0.0) / modulus)
 
 
-def assert_all_agree(problem, expected, modulus):
+def assert_all_agree(problem, expected, modulus, gap=1e-8):
     """Methods meet each other and the oracle, and none fuses what another proves apart."""
-    # With this gap no minimiser is further than 1.5e-4 from the centroids, all entries together.
-    tight = {"tol": 0.0, "gap_tol": 1e-8 * modulus}
+    # With a gap of 1e-8 no minimiser is further than 1.5e-4 from the centroids, all entries
+    # together; with 1e-9 than 5e-5.
+    tight = {"tol": 0.0, "gap_tol": gap * modulus}
     found = {name: solved(problem, name, **tight) for name in METHODS}
     size = abs(expected.objective)
     for name, solution in found.items():
         assert solution.status is Status.SOLVED, name
         assert abs(solution.certificate.objective - expected.objective) <= 1e-6 * size, name
-        np.testing.assert_allclose(solution.centroids, expected.C, atol=2e-4, err_msg=name)
+        np.testing.assert_allclose(solution.centroids, expected.C, atol=1e-4, err_msg=name)
     for one, other in itertools.permutations(found.values(), 2):
         assert abs(one.objective - other.objective) <= 1e-6 * abs(one.objective)
+        np.testing.assert_allclose(one.centroids, other.centroids, atol=1e-4)
         reach = proven_distance(one, modulus) + proven_distance(other, modulus)
-        assert np.linalg.norm(one.centroids - other.centroids) <= reach + 1e-12
         i, j = np.nonzero(one.labels[:, None] == one.labels)
         apart = np.linalg.norm(other.centroids[i] - other.centroids[j], axis=1)
         assert apart.max() <= np.sqrt(2.0) * reach + 1e-12
@@ -100,7 +101,8 @@ def test_points_model(l1_ratio, parts):
     weights = Graph.from_matrix(random_weights(rng, 10, parts=parts))
     for lam in LAMBDAS:
         expected = oracle.proximity(X, weights, lam, l1_ratio=l1_ratio)
-        assert_all_agree(points_problem(X, weights, lam, l1_ratio=l1_ratio), expected, 1.0)
+        problem = points_problem(X, weights, lam, l1_ratio=l1_ratio)
+        assert_all_agree(problem, expected, 1.0, gap=1e-9)
 
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
@@ -114,7 +116,7 @@ def test_denoising_model(l1_ratio, constraint):
         problem = denoising_problem(
             B, weights, lam, l1_ratio=l1_ratio, constraint=CONSTRAINTS[constraint]
         )
-        assert_all_agree(problem, expected, 1.0)
+        assert_all_agree(problem, expected, 1.0, gap=1e-9)
 
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
