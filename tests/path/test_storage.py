@@ -15,7 +15,7 @@ import pytest
 
 from convexhc import Path, as_graph, datasets, similarity, solve_path
 from convexhc.io.archive import decode_names, encode_names, read_npz
-from convexhc.path import Point, march
+from convexhc.path import Point, march, storage
 from convexhc.path.storage import Checkpoint
 from convexhc.problem import graph_problem
 
@@ -136,6 +136,46 @@ def test_a_stopped_run_is_resumed_to_the_same_bits(after, kernel, whole, tmp_pat
     assert not stopped.complete
     assert len(stopped.points) == after
     assert_same_path(solve_path(kernel, checkpoint=file), whole)
+
+
+@pytest.fixture
+def unhurried(monkeypatch):
+    """Every checkpoint counts as large and slow to write; yields how many points each held."""
+    monkeypatch.setattr(storage, "_AT_ONCE", 0)
+    monkeypatch.setattr(storage, "_PATIENCE", np.inf)
+    write, held = Checkpoint.write, []
+    monkeypatch.setattr(
+        Checkpoint,
+        "write",
+        lambda self, progress: (held.append(len(progress.points)), write(self, progress)),
+    )
+    return held
+
+
+def test_a_large_checkpoint_is_written_rarely_and_at_the_end(kernel, whole, unhurried, tmp_path):
+    assert_same_path(solve_path(kernel, checkpoint=tmp_path / "run.npz"), whole)
+    assert unhurried == [1, len(whole.points)]
+
+
+@pytest.mark.parametrize("after", [1, 7])
+def test_what_was_not_yet_written_survives_an_interrupt(
+    after, kernel, whole, unhurried, tmp_path, monkeypatch
+):
+    """Ctrl-C comes in the middle of a solve."""
+    solve, solved = march.solve_fused, []
+
+    def interrupted(*given, **options):
+        if len(solved) == after:
+            raise KeyboardInterrupt
+        solved.append(solve(*given, **options))
+        return solved[-1]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(march, "solve_fused", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solve_path(kernel, checkpoint=tmp_path / "run.npz")
+    assert unhurried == [1, after]
+    assert_same_path(solve_path(kernel, checkpoint=tmp_path / "run.npz"), whole)
 
 
 def test_a_run_stopped_at_every_lam_still_arrives(tiny, tmp_path):

@@ -19,7 +19,7 @@ from convexhc.commands.graphs import read_both, similarity_for, weights_of
 from convexhc.commands.progress import ProgressLine, follow
 from convexhc.commands.speech import Failure, Interruption, Refusal, Say, clock, counted
 from convexhc.graph import Graph
-from convexhc.kernels.threads import use_threads
+from convexhc.kernels.threads import limited_threads
 from convexhc.path import Path, Point, solve_path
 from convexhc.report import write_report
 from convexhc.version import __version__
@@ -32,12 +32,12 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     lambdas = parse_lambdas(options.lambdas)
     graph, kernel = read_both(options)
     folder.prepare(resume=options.resume, force=options.force)
-    use_threads(options.n_jobs)
     if not options.json:
         pairs = counted(kernel.n_edges, "similar pair")
         say(f"{options.graph}: {counted(kernel.n, 'node')}, {pairs}")
     try:
-        path = walk(options, kernel, lambdas, folder, progress)
+        with limited_threads(options.n_jobs):
+            path = walk(options, kernel, lambdas, folder, progress)
         progress.clear()
         folder.write(path, graph)
         run = record(options, path, time.monotonic() - begun)

@@ -1,4 +1,8 @@
-"""How many threads the compiled passes use."""
+"""How many threads the compiled passes and the products of BLAS use.
+
+Both keep threads of their own, which go on spinning for some milliseconds after their work: where
+both are used in turn, they hold each other up, and two threads are slower than one.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,35 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 _SHORT = 400
 
 
-def threads_for(shape: tuple[int, int]) -> AbstractContextManager[object]:
-    """One thread of BLAS for products of matrices of such a shape if they are short."""
-    if min(shape) >= _SHORT:
-        return nullcontext()
+def threads_for(shape: tuple[int, int], *, dense: bool) -> AbstractContextManager[object]:
+    """One thread for BLAS; or for the passes, if ``dense`` products of such a shape are the work.
+
+    For one solve; `threads_along` is for what happens between many of them.
+    """
+    return _one_pass_at_a_time() if _long(shape, dense) else _one_product_at_a_time()
+
+
+def threads_along(shape: tuple[int, int], *, dense: bool) -> AbstractContextManager[object]:
+    """One thread for BLAS, unless some of the solves inside may need more."""
+    return nullcontext() if _long(shape, dense) else _one_product_at_a_time()
+
+
+def _long(shape: tuple[int, int], dense: bool) -> bool:
+    return dense and min(shape) >= _SHORT
+
+
+def _one_product_at_a_time() -> AbstractContextManager[object]:
     return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _one_pass_at_a_time() -> Iterator[None]:
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 @cache

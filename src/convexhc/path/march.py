@@ -8,7 +8,7 @@ in which more than one fusion happens is halved (in log lam) until it is short.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -48,7 +48,7 @@ class March:
     keep : callable
         Whether the centroids of a lam are kept.
     saved : Checkpoint or None
-        Where the progress is written after every lam.
+        Where the progress is written.
     on_check : callable or None
         Told of every point; a true answer stops.
     """
@@ -74,12 +74,16 @@ class March:
         """The lam from which on everything is fused, or a little more."""
         return consensus_bound(self.problem)
 
-    def go(self) -> tuple[list[Point], bool]:
+    def go(self) -> tuple[tuple[Point, ...], bool]:
         """Solve what has not been solved yet; tell whether the end was reached."""
         if self.saved is not None:
             self.progress = self.saved.load(self.problem) or self.progress
         given = self.options["lambdas"] is not None
-        stopped = any(self._stopped(lam) for lam in (self._given() if given else self._found()))
+        try:
+            stopped = any(self._stopped(lam) for lam in (self._given() if given else self._found()))
+        finally:
+            if self.saved is not None:
+                self.saved.finish(self.progress)
         behind = self.progress.behind
         reached = given or (behind is not None and self._at_end(behind))
         return self.progress.points, reached and not stopped
@@ -104,19 +108,17 @@ class March:
 
     def _found(self) -> Iterable[float]:
         """The lam that the fusions ask for; each is solved by the time the next is drawn."""
-        progress = self.progress
-        if progress.behind is None:
+        if self.progress.behind is None:
             yield from self._beginning()
             self._advance()
-        while progress.behind is not None and not self._at_end(progress.behind):
-            behind = progress.behind
-            if not progress.ahead:
+        while (behind := self.progress.behind) is not None and not self._at_end(behind):
+            if not self.progress.ahead:
                 if not self.bound * 1e-9 < behind.lam <= _BEYOND * self.bound:
                     return
                 yield behind.lam * self._stride(behind)
-                if not progress.ahead:
+                if not self.progress.ahead:
                     continue
-            ahead = progress.ahead[-1]
+            ahead = self.progress.ahead[-1]
             if self._resolved(behind, ahead):
                 self._advance()
             else:
@@ -124,14 +126,12 @@ class March:
 
     def _beginning(self) -> Iterable[float]:
         """Away from the march until nothing is fused, or everything; what is met lies ahead."""
-        ahead = self.progress.ahead
-        if self.down:
-            while not ahead or (ahead[-1].n_clusters > self.fewest and len(ahead) < _DESCENTS):
-                yield self.bound * 2.0 ** len(ahead)
-        else:
-            # Nodes that are twins fuse at any lam, so not for ever.
-            while not ahead or (ahead[-1].n_clusters < self.kernel.n and len(ahead) < _DESCENTS):
-                yield _FIRST * self.bound * 0.1 ** len(ahead)
+        # Nodes that are twins fuse at any lam, and others never, so not for ever.
+        while len(ahead := self.progress.ahead) < _DESCENTS:
+            if ahead and ahead[-1].n_clusters == (self.fewest if self.down else self.kernel.n):
+                return
+            tries = len(ahead)
+            yield self.bound * (2.0**tries if self.down else _FIRST * 0.1**tries)
 
     def _stride(self, behind: Fused) -> float:
         """Ratio to the next lam: long while nothing is fused, since nothing can be missed there."""
@@ -149,12 +149,11 @@ class March:
         return close or events(one.labels, other.labels) <= 1
 
     def _advance(self) -> None:
-        progress = self.progress
-        progress.before, progress.behind = progress.behind, progress.ahead.pop()
+        self.progress = self.progress.advanced()
 
     def _stopped(self, lam: float) -> bool:
         """Solve one lam from the solution behind, keep it, save it, hand it over."""
-        progress, start = self.progress, self.progress.behind
+        start = self.progress.behind
         found = solve_fused(
             self.problem.at(lam),
             self.first_groups if start is None else start.labels,
@@ -166,13 +165,12 @@ class March:
             most=self._most_groups(lam),
         )
         if found is None:
-            progress.too_far = lam
+            self.progress = replace(self.progress, too_far=lam)
             return False
         point = point_of(found, self.matrix, keep=self.keep(lam))
-        progress.points.append(point)
-        progress.ahead.append(found)
+        self.progress = self.progress.solved(point, found)
         if self.saved is not None:
-            self.saved.write(progress)
+            self.saved.keep(self.progress)
         return self.on_check is not None and bool(self.on_check(point))
 
     def _beside(self, lam: float) -> Fused | None:

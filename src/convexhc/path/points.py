@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,9 @@ def solve_points_path(
         Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
         Default: all if X has at most 100 000 numbers.
     checkpoint : path, optional
-        File written after every lam. If it exists, the run goes on from there and ends in the same
-        result as an uninterrupted one.
+        File written after every lam; if it is large, when the run ends, is interrupted, or has
+        gone on for a while. If it exists, the run goes on from there and ends in the same result
+        as an uninterrupted one.
     on_check : callable, optional
         Called with every solved `Point`; a true answer ends the path there.
 
@@ -135,7 +137,7 @@ def solve_points_path(
         problem, options, keeper(keep, small=table.size <= _KEEP_NUMBERS), saved, on_check
     )
     return Path(
-        points=tuple(points),
+        points=points,
         names=chosen,
         components=fusion_of(problem).differences.graph.components()[1],
         complete=complete,
@@ -149,25 +151,30 @@ def _march(
     keep: Callable[[float], bool],
     saved: Checkpoint | None,
     on_check: Callable[[Point], object] | None,
-) -> tuple[list[Point], bool]:
+) -> tuple[tuple[Point, ...], bool]:
     """Solve the grid upwards, each lam from the one before; tell whether the end was reached."""
     single_nodes = contract(problem, np.arange(problem.shape[0]))
     goal = fusion_of(problem).differences.graph.components()[0]
     progress = (saved.load(problem) if saved is not None else None) or Progress()
-    for lam in options["lambdas"][len(progress.points) :]:
-        behind = None if progress.behind is None else progress.behind.small
-        if behind is not None and behind.n_clusters == goal and options["to_consensus"]:
-            return progress.points, True
-        found = solve_contracted(
-            problem.at(lam), start=behind, tol=options["tol"], max_iter=options["max_iter"]
-        )
-        progress.behind = Fused(single_nodes, found)
-        point = _point(found, keep=keep(lam))
-        progress.points.append(point)
+    try:
+        for lam in options["lambdas"][len(progress.points) :]:
+            behind = None if progress.behind is None else progress.behind.small
+            if behind is not None and behind.n_clusters == goal and options["to_consensus"]:
+                break
+            found = solve_contracted(
+                problem.at(lam), start=behind, tol=options["tol"], max_iter=options["max_iter"]
+            )
+            point = _point(found, keep=keep(lam))
+            progress = replace(
+                progress, points=(*progress.points, point), behind=Fused(single_nodes, found)
+            )
+            if saved is not None:
+                saved.keep(progress)
+            if on_check is not None and on_check(point):
+                return progress.points, False
+    finally:
         if saved is not None:
-            saved.write(progress)
-        if on_check is not None and on_check(point):
-            return progress.points, False
+            saved.finish(progress)
     end = progress.behind
     return progress.points, not options["to_consensus"] or (
         end is not None and end.n_clusters == goal

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,26 +24,50 @@ Arrays = Mapping[str, NDArray[Any]]
 
 _PLAIN = ("lam", "objective", "relative_gap", "residual", "n_iter", "seconds")
 _COLUMNS = (*_PLAIN, "effective_rank")
+# A file of at most so many bytes is written after every lam; a larger one when so many times as
+# long as the last took to write has passed.
+_AT_ONCE, _PATIENCE = 10_000_000, 20.0
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Progress:
-    """How far a march has come: points solved, solutions ahead of it, and the last two behind."""
+    """How far a march has come: points solved, solutions ahead of it, and the last two behind.
 
-    points: list[Point] = field(default_factory=list)
+    Never altered, only replaced: an interrupt finds it whole at any moment.
+    """
+
+    points: tuple[Point, ...] = ()
     before: Fused | None = None
     behind: Fused | None = None
-    ahead: list[Fused] = field(default_factory=list)
+    ahead: tuple[Fused, ...] = ()
     # The last lam downwards that would have needed too many groups.
     too_far: float = 0.0
 
+    def solved(self, point: Point, found: Fused) -> Progress:
+        """One more lam, ahead of the march."""
+        return replace(self, points=(*self.points, point), ahead=(*self.ahead, found))
 
-@dataclass(frozen=True)
+    def advanced(self) -> Progress:
+        """The next solution ahead is now behind."""
+        *ahead, behind = self.ahead
+        return replace(self, before=self.behind, behind=behind, ahead=tuple(ahead))
+
+
 class Checkpoint:
-    """A file that always holds the whole progress of one run."""
+    """A file that holds the progress of one run, always a whole one, if not always the last.
 
-    file: str | os.PathLike[str]
-    digest: str
+    Parameters
+    ----------
+    file : path
+        Where it is.
+    digest : str
+        Of the data and options, which a run that goes on must share.
+    """
+
+    def __init__(self, file: str | os.PathLike[str], digest: str) -> None:
+        self.file, self.digest = file, digest
+        self._held: Progress | None = None
+        self._size, self._took, self._ended = 0, 0.0, 0.0
 
     def load(self, problem: Problem) -> Progress | None:
         """Progress of an interrupted run; None without a file; ValueError for a foreign one."""
@@ -67,12 +92,26 @@ class Checkpoint:
         ]
         before = solutions.pop(0) if text["has_before"] else None
         behind = solutions.pop(0) if text["has_behind"] else None
-        return Progress(unpack_points(arrays), before, behind, solutions, text["too_far"])
+        self._held = Progress(
+            tuple(unpack_points(arrays)), before, behind, tuple(solutions), text["too_far"]
+        )
+        return self._held
+
+    def keep(self, progress: Progress) -> None:
+        """Write, unless a large file was written only just now: `finish` may still write it."""
+        if self._size <= _AT_ONCE or perf_counter() - self._ended >= _PATIENCE * self._took:
+            self.write(progress)
+
+    def finish(self, progress: Progress) -> None:
+        """Write what the file does not hold yet: at the end, or when interrupted."""
+        if progress is not self._held and progress.points:
+            self.write(progress)
 
     def write(self, progress: Progress) -> None:
         """Replace the file by the present state, in one move."""
+        began = perf_counter()
         passed = [one for one in (progress.before, progress.behind) if one is not None]
-        solutions = passed + progress.ahead
+        solutions = [*passed, *progress.ahead]
         said, arrays = [], pack_points(progress.points)
         for i, solution in enumerate(solutions):
             text, held = pack_solution(solution.small)
@@ -90,10 +129,14 @@ class Checkpoint:
             "solutions": said,
         }
         write_npz(self.file, text, arrays)
+        self._held, self._ended = progress, perf_counter()
+        self._took = self._ended - began
+        self._size = sum(array.nbytes for array in arrays.values())
 
 
-def pack_points(points: list[Point] | tuple[Point, ...]) -> dict[str, NDArray[Any]]:
+def pack_points(points: Iterable[Point]) -> dict[str, NDArray[Any]]:
     """Points as arrays: one column a quantity, one row a lam."""
+    points = tuple(points)
     arrays: dict[str, NDArray[Any]] = {
         name: np.array([getattr(point, name) for point in points]) for name in _COLUMNS
     }

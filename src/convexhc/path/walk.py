@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from convexhc.kernels.threads import threads_for
+from convexhc.kernels.threads import threads_along
 from convexhc.path.march import March
 from convexhc.path.options import Keep, checked_grid, keeper
 from convexhc.path.point import Point
@@ -66,8 +66,9 @@ def solve_path(
         Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
         Default: all up to 1000 nodes.
     checkpoint : path, optional
-        File written after every lam. If it exists, the run goes on from there and ends in the same
-        result as an uninterrupted one.
+        File written after every lam; if it is large, when the run ends, is interrupted, or has
+        gone on for a while. If it exists, the run goes on from there and ends in the same result
+        as an uninterrupted one.
     on_check : callable, optional
         Called with every solved `Point`; a true answer ends the path there.
 
@@ -110,7 +111,7 @@ def solve_path(
     provenance = Provenance.of(options, fingerprint(graph, weighed))
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
     keep_if = keeper(keep, small=graph.n <= _KEEP_NODES)
-    with threads_for(problem.shape):
+    with threads_along(problem.shape, dense=problem.fidelity.is_dense):
         points, complete = March(graph, problem, options, keep_if, saved, on_check).go()
     return Path(
         points=tuple(sorted(points, key=lambda point: point.lam)),

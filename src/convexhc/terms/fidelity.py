@@ -68,6 +68,10 @@ class Fidelity(Protocol):
     def operand(self) -> csr_array | Array:
         """T as it is best cut and multiplied: sparse where it is."""
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether products of full matrices are most of the work of a solver."""
+
 
 @dataclass(frozen=True, eq=False)
 class KernelMatrix:
@@ -90,6 +94,12 @@ class KernelMatrix:
     def is_sparse(self) -> bool:
         """Whether products are faster entry by entry."""
         return self.sparse.nnz <= _DENSE_SHARE * self.n * self.n
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether it is multiplied in full, or divided by in full for want of a sparse factor."""
+        full = self.n <= _INVERSE_NODES and self._factor is None
+        return full or not self.is_sparse
 
     @cached_property
     def dense(self) -> Array:
@@ -252,6 +262,11 @@ class Kernel:
         """K itself, or the means of its rows."""
         return self.matrix.sparse if self.means is None else self.means
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether K is full, or its factors."""
+        return self.matrix.is_dense
+
 
 @dataclass(frozen=True, eq=False)
 class Proximity:
@@ -306,3 +321,8 @@ class Proximity:
     def operand(self) -> csr_array | Array:
         """B itself."""
         return self.target
+
+    @property
+    def is_dense(self) -> bool:
+        """There is no matrix to multiply by."""
+        return False

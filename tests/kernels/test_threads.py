@@ -1,0 +1,74 @@
+"""Short products get one thread of BLAS, long ones all but no other; nothing stays changed."""
+
+import numba
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, eye_array
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import convexhc
+from convexhc.kernels.threads import threads_along, threads_for
+from convexhc.terms.fidelity import KernelMatrix
+
+
+def blas_threads():
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+
+@pytest.mark.parametrize("threads", [threads_for, threads_along])
+@pytest.mark.parametrize(
+    ("shape", "dense"), [((100, 100), True), ((20, 5000), True), ((400, 400), False)]
+)
+def test_short_or_few_products_are_not_shared(threads, shape, dense):
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with threads(shape, dense=dense):
+            assert blas_threads() == {1}
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize("threads", [threads_for, threads_along])
+def test_long_products_keep_their_threads(threads):
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with threads((400, 400), dense=True):
+            assert blas_threads() == before
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread")
+@pytest.mark.parametrize(
+    ("shape", "dense", "inside"), [((400, 400), True, 1), ((400, 400), False, 2), ((9, 9), True, 2)]
+)
+def test_passes_do_not_share_the_cores_with_long_products(shape, dense, inside):
+    before = numba.get_num_threads()
+    numba.set_num_threads(2)
+    try:
+        with threads_for(shape, dense=dense):
+            assert numba.get_num_threads() == inside
+        assert numba.get_num_threads() == 2
+    finally:
+        numba.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("width", "dense"), [(1, False), (40, True)])
+def test_a_matrix_is_dense_when_it_or_its_factor_is_full(width, dense):
+    """A ring has a sparse factor; the same number of long chords has none."""
+    n = 300
+    rows, rng = np.arange(n), np.random.default_rng(0)
+    ends = (rows + 1) % n if width == 1 else rng.integers(n, size=(n * width) // 10)
+    starts = rows if width == 1 else rng.integers(n, size=ends.size)
+    W = csr_array((np.ones(ends.size), (starts, ends)), shape=(n, n))
+    matrix = KernelMatrix(csr_array(W + W.T + 100 * eye_array(n)))
+    assert matrix.is_sparse
+    assert matrix.is_dense is dense
+    assert KernelMatrix(csr_array(np.ones((9, 9)))).is_dense
+
+
+def test_a_path_leaves_the_threads_as_they_were():
+    seen = []
+    K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        convexhc.solve_path(K, [0.1, 1.0], on_check=lambda point: seen.append(blas_threads()))
+        assert blas_threads() == before
+    assert seen == [{1}, {1}]
