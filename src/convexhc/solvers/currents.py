@@ -27,8 +27,9 @@ from convexhc.terms.sparse import Factor
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-# Columns of a flow that are held in memory together, and the round-off that is taken for nought.
-_COLUMNS, _ROUND_OFF = 128, 1e-9
+# Columns of a flow that are held in memory together: so many, or as many as make up that number of
+# entries; and the round-off that is taken for nought.
+_COLUMNS, _ENTRIES, _ROUND_OFF = 128, 100_000, 1e-9
 
 
 class Columns(Protocol):
@@ -242,8 +243,9 @@ class Currents:
 
     def _potentials(self, demand: Columns) -> Iterator[tuple[Array, Array]]:
         """R and X with L X = R, a block of columns of the demand at a time."""
-        for first in range(0, demand.width, _COLUMNS):
-            block = slice(first, min(first + _COLUMNS, demand.width))
+        together = max(_COLUMNS, _ENTRIES // self.nodes.size)
+        for first in range(0, demand.width, together):
+            block = slice(first, min(first + together, demand.width))
             R = np.ascontiguousarray(demand.columns(block)[self.nodes])
             X = R.copy()
             self.factor.solve(X)

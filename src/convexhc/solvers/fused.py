@@ -29,7 +29,10 @@ from convexhc.solvers.start import fusion_of
 Array = NDArray[np.float64]
 Chooser = Callable[[Problem], Method[Any]]
 
-_PART = 0.8
+# What the contracted solve may use of the gap, the rest being left to flows that do not quite fit;
+# and after what share of the iterations of the start, but at most how many, the first certificate
+# is worth its cost.
+_PART, _SHARE, _MOST = 0.9, 0.6, 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,19 +112,21 @@ def solve_fused(
     """
     n_iter, seconds = 0, 0.0
     ways = Ways.of(problem) if start is None or start.ways is None else start.ways.copy()
-    groups, parting = connected(problem, groups), None
+    groups, parting, few = connected(problem, groups), None, 0
     while True:
         contraction = _contraction(problem, groups, start)
         small_problem = contraction.problem.at(problem.lam)
         first = None if start is None else carried(problem, start, contraction, parting)
         if first is not None and beside is not None and beside.lam != first.lam:
+            few = _fewest(problem.lam, first, beside)
             first = _on_the_line(problem, first, beside, contraction)
             beside = None
         method = choose(small_problem)
-        # Part of the gap is left to flows that do not quite fit.
         part = 1.0 if small_problem.shape[0] == groups.size else _PART
-        small = run(small_problem, method, start=first, tol=part * tol, max_iter=max_iter)
-        n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
+        small = run(
+            small_problem, method, start=first, tol=part * tol, min_iter=few, max_iter=max_iter
+        )
+        n_iter, seconds, few = n_iter + small.n_iter, seconds + small.seconds, 0
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
         spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
@@ -140,6 +145,12 @@ def _contraction(problem: Problem, groups: Labels, start: Fused | None) -> Contr
     if start is not None and np.array_equal(start.groups, groups):
         return start.contraction
     return contract(problem, groups)
+
+
+def _fewest(lam: float, first: Solution, beside: Fused) -> int:
+    """Iterations that surely are needed: beyond two solutions, most of those of the last one."""
+    between = min(first.lam, beside.lam) <= lam <= max(first.lam, beside.lam)
+    return 0 if between else min(int(_SHARE * first.n_iter), _MOST)
 
 
 def _on_the_line(
