@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -158,16 +157,20 @@ def _march(
     progress = (saved.load(problem) if saved is not None else None) or Progress()
     try:
         for lam in options["lambdas"][len(progress.points) :]:
-            behind = None if progress.behind is None else progress.behind.small
+            before, behind = (
+                None if one is None else one.small for one in (progress.before, progress.behind)
+            )
             if behind is not None and behind.n_clusters == goal and options["to_consensus"]:
                 break
             found = solve_contracted(
-                problem.at(lam), start=behind, tol=options["tol"], max_iter=options["max_iter"]
+                problem.at(lam),
+                start=behind,
+                before=before,
+                tol=options["tol"],
+                max_iter=options["max_iter"],
             )
             point = _point(found, keep=keep(lam))
-            progress = replace(
-                progress, points=(*progress.points, point), behind=Fused(single_nodes, found)
-            )
+            progress = progress.solved(point, Fused(single_nodes, found)).advanced()
             if saved is not None:
                 saved.keep(progress)
             if on_check is not None and on_check(point):

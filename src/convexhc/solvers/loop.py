@@ -22,8 +22,8 @@ __all__ = ["Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
 class Candidate(NamedTuple):
     """What a method offers for certification: a feasible C, a feasible dual Y, the clusters.
 
-    Methods that keep the multipliers of C >= 0 add them, for a later start. All may be arrays of the
-    state, of which nothing else is left when the loop has ended.
+    Methods that keep the multipliers of C >= 0 add them, for a later start. All but C may be views
+    of the state; the loop copies what it returns.
     """
 
     C: Array
@@ -117,15 +117,15 @@ def run(
             method.step(problem, state)
             n_iter += 1
     return Solution(
-        C,
-        candidate.Y,
-        candidate.labels,
+        C.copy() if C is candidate.C else C,
+        candidate.Y.copy(),
+        candidate.labels.copy(),
         certificate,
         status,
         n_iter,
         problem.lam,
         method.name,
-        signs=candidate.signs,
+        signs=None if candidate.signs is None else candidate.signs.copy(),
         seconds=perf_counter() - began,
     )
 

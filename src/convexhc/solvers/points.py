@@ -28,6 +28,9 @@ Array = NDArray[np.float64]
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
 # is contracted too; of centroids that meet; and of the flows, which may not hide a small distance.
 _ROUGH, _SHARP, _MEET, _FLOWS = 1e-4, 1e-8, 1e-3, 1e-11
+# First penalty of the sharp run over that of the rough one: it starts close to its end, where a
+# large one leaves few duals to take.
+_BOLD = 100.0
 # Iterations of the flows, which end in round-off.
 _FLOW_ITER = 30
 # Share of a dual ball inside which a dual tells of a fusion that is there to stay.
@@ -37,7 +40,12 @@ _ROUNDS = 6
 
 
 def solve_contracted(
-    problem: Problem, *, start: Solution | None, tol: float, max_iter: int
+    problem: Problem,
+    *,
+    start: Solution | None,
+    before: Solution | None = None,
+    tol: float,
+    max_iter: int,
 ) -> Solution:
     """Minimise a points problem, from the clusters of ``start``, to a certified relative gap.
 
@@ -47,6 +55,8 @@ def solve_contracted(
         Squared distances, fusion penalty, no constraint.
     start : Solution or None
         A solution of the same problem at a lower lam, not altered.
+    before : Solution, optional
+        Another, at a lower one still: what is left to do then begins on the line through both.
     tol : float
         Relative duality gap of the full problem.
     max_iter : int
@@ -59,14 +69,16 @@ def solve_contracted(
     """
     scale = _scale(problem, start)
     newton = SemismoothNewton(allowance=_MEET * tol * scale)
+    bold = replace(newton, boldness=_BOLD * newton.boldness)
     n_iter = 0
     if start is None:
         start = _run(problem, newton, None, _ROUGH * tol * scale, max_iter)
         n_iter = start.n_iter
+    first = start if before is None else _ahead(problem.lam, start, before)
     for _ in range(_ROUNDS):
-        rough = _between(problem, newton, start, _ROUGH * tol * scale, max_iter)
+        rough = _between(problem, newton, start, first, _ROUGH * tol * scale, max_iter)
         settled = replace(rough, labels=_settled(problem, rough, start))
-        found = _between(problem, newton, settled, _SHARP * tol * scale, max_iter)
+        found = _between(problem, bold, settled, settled, _SHARP * tol * scale, max_iter)
         n_iter += rough.n_iter + found.n_iter
         flows = complete(problem, found, gap_tol=_FLOWS * tol * scale, max_iter=_FLOW_ITER)
         n_iter += flows.n_iter
@@ -77,7 +89,7 @@ def solve_contracted(
             return replace(found, status=Status.SOLVED)
         if whole:
             break
-        start = replace(found, centroids=flows.centroids, labels=flows.labels)
+        start = first = replace(found, centroids=flows.centroids, labels=flows.labels)
     solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
     return replace(solution, n_iter=n_iter + solution.n_iter)
 
@@ -109,12 +121,30 @@ def _run(
     )
 
 
+def _ahead(lam: float, start: Solution, before: Solution) -> Solution:
+    """Where the line through two solutions is at ``lam``; clusters are those of ``start``."""
+    along = (lam - start.lam) / (start.lam - before.lam)
+    return replace(
+        start,
+        centroids=start.centroids + along * (start.centroids - before.centroids),
+        dual=start.dual + along * (start.dual - before.dual),
+    )
+
+
 def _between(
-    problem: Problem, newton: SemismoothNewton, start: Solution, gap_tol: float, max_iter: int
+    problem: Problem,
+    newton: SemismoothNewton,
+    start: Solution,
+    first: Solution,
+    gap_tol: float,
+    max_iter: int,
 ) -> Solution:
-    """Solve for one centroid a cluster of ``start``, and write the answer for the full problem."""
+    """Solve for one centroid a cluster of ``start``, and write the answer for the full problem.
+
+    From ``first``, whose clusters are the same; duals inside them are those of ``start``.
+    """
     contraction = contract(problem, start.labels)
-    small = _run(contraction.problem, newton, contraction.restrict(start), gap_tol, max_iter)
+    small = _run(contraction.problem, newton, contraction.restrict(first), gap_tol, max_iter)
     return contraction.expand(small, _carried(problem, contraction, small, start))
 
 
