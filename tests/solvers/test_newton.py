@@ -110,6 +110,65 @@ def test_contraction_changes_nothing(seed, l1_ratio):
         assert apart <= 4.0 * gaps + 1e-12
 
 
+@given(seeds, l1_ratios)
+def test_a_start_on_the_line_changes_nothing(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, "points", 0.0, l1_ratio)
+    options = {"tol": 1e-6, "max_iter": 200}
+    # Solutions at rest, before and after a fusion, and far beyond the last one.
+    for lams in ((0.0, 0.02, 0.03), (0.1, 0.3, 0.31), (0.02, 0.03, 3.0)):
+        before, start = (solve_contracted(problem.at(x), start=None, **options) for x in lams[:2])
+        held = [(one.centroids.copy(), one.dual.copy()) for one in (before, start)]
+        last = problem.at(lams[2])
+        found = solve_contracted(last, start=start, before=before, **options)
+        plain = solve_contracted(last, start=start, **options)
+        assert found.status is Status.SOLVED
+        apart = np.square(found.centroids - plain.centroids).sum()
+        gaps = max(found.certificate.gap, 0.0) + max(plain.certificate.gap, 0.0)
+        assert apart <= 4.0 * gaps + 1e-12
+        for one, (centroids, dual) in zip((before, start), held, strict=True):
+            assert_array_equal(one.centroids, centroids)
+            assert_array_equal(one.dual, dual)
+
+
+def test_a_start_on_the_line_saves_iterations():
+    rng = np.random.default_rng(4)
+    X, weights = rng.normal(size=(60, 3)), Graph.from_matrix(random_weights(rng, 60))
+    problem, options = points_problem(X, weights, 0.0), {"tol": 1e-6, "max_iter": 200}
+    spent, lams = {"plain": 0, "line": 0}, 1e-3 * 1.2 ** np.arange(8)
+    solved = [solve_contracted(problem.at(lam), start=None, **options) for lam in lams]
+    for before, start, lam in zip(solved, solved[1:], lams[2:], strict=False):
+        at = problem.at(lam)
+        spent["plain"] += solve_contracted(at, start=start, **options).n_iter
+        spent["line"] += solve_contracted(at, start=start, before=before, **options).n_iter
+    assert spent["line"] < spent["plain"]
+
+
+@pytest.mark.parametrize("weight", [1e-6, 1e-12, 1e-30])
+@pytest.mark.parametrize("lam", [1e-3, 1.0])
+def test_an_edge_of_next_to_no_weight_fuses_nothing(weight, lam):
+    """An outlier has a nearest neighbour like any other point, and Gaussian weights underflow."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(8, 2)), [[40.0, 0.0], [40.0, 0.1]]])
+    W = np.zeros((10, 10))
+    W[:8, :8] = random_weights(rng, 8)
+    W[0, 8] = W[8, 0] = weight
+    W[8, 9] = W[9, 8] = 1.0
+    found, alone = (
+        solve_contracted(
+            points_problem(X[:n], Graph.from_matrix(W[:n, :n]), lam),
+            start=None,
+            tol=1e-4,
+            max_iter=200,
+        )
+        for n in (10, 8)
+    )
+    assert found.status is Status.SOLVED
+    assert found.relative_gap <= 1e-4
+    assert_array_equal(found.labels[:8], alone.labels)
+    assert found.n_clusters == alone.n_clusters + (2 if lam < 0.01 else 1)
+
+
 def test_a_cluster_that_has_to_part_is_parted():
     # A start that wrongly has everything in one cluster: the flows do not exist, and say so.
     rng = np.random.default_rng(0)

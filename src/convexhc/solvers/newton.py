@@ -74,9 +74,10 @@ class SemismoothNewton:
         First sigma, in units of dual radius over distance between neighbours. A large one needs
         few duals and harder subproblems.
     allowance : float
-        Edges whose penalty is at most this, shared out among all edges, count as fused too. Steps
-        are so accurate that centroids can meet to the last digits before their dual has settled
-        inside its ball; the loop certifies the fused point as it does any other.
+        Edges count as fused too if it costs at most this, shared out among all edges, to fuse
+        their ends: their penalty, and what it takes to move both to their mean. Steps are so
+        accurate that centroids can meet to the last digits before their dual has settled inside
+        its ball; the loop certifies the fused point as it does any other.
     """
 
     boldness: float = 10.0
@@ -124,9 +125,12 @@ class SemismoothNewton:
         """The centroids and the response of the dual, which is feasible."""
         fused, penalty = state.at.fused, fusion_of(problem)
         if self.allowance > 0.0:
-            apart = norms(edge_kernels.differences(state.C, penalty.edges), penalty.l1_ratio)
-            radius = penalty.edges.soft + penalty.edges.block
-            fused = fused | (radius * apart * fused.size <= self.allowance)
+            edges, between = penalty.edges, edge_kernels.differences(state.C, penalty.edges)
+            cost = (edges.soft + edges.block) * norms(between, penalty.l1_ratio)
+            # An edge of next to no weight may be long, and its penalty still be nothing.
+            one, other = state.mass[edges.tail], state.mass[edges.head]
+            cost += 0.5 * one * other / (one + other) * np.einsum("ek,ek->e", between, between)
+            fused = fused | (cost * fused.size <= self.allowance)
         return Candidate(state.C, state.at.Y, fused_labels(problem, fused))
 
 
