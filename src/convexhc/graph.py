@@ -281,6 +281,21 @@ class Graph:
         rank[np.argsort(first)] = np.arange(count)
         return int(count), rank[inverse]
 
+    def without_weak(self, share: float) -> Graph:
+        """Return the graph without edges of less than a ``share`` of the largest weight.
+
+        Examples
+        --------
+        >>> Graph.from_edges(3, [0, 1], [1, 2], [1.0, 1e-30]).without_weak(1e-9).n_edges
+        1
+        """
+        strong = self.weight >= share * self.weight.max(initial=0.0)
+        if strong.all():
+            return self
+        return replace(
+            self, tail=self.tail[strong], head=self.head[strong], weight=self.weight[strong]
+        )
+
     def without_diagonal(self) -> Graph:
         """Return the same edges with a zero diagonal."""
         return self.with_diagonal(np.zeros(self.n))

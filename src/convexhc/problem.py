@@ -18,6 +18,10 @@ from convexhc.terms.penalty import Differences, Fusion, Penalty, SquaredFusion
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
+# Edges of a smaller share of the largest weight count as none: they would fuse their ends at a lam
+# so much larger than the others do that numbers have no room for both.
+WEAKEST, WEAKEST_OF_POINTS = 1e-7, 1e-12
+
 
 class Certificate(NamedTuple):
     """Proof of how good a point is.
@@ -115,14 +119,16 @@ def graph_problem(
     constraint: Constraint | None = None,
 ) -> Problem:
     """The paper's problem (eq. 4) for a similarity and edge weights, by default its own."""
-    fusion = Fusion(Differences(weights if weights is not None else kernel), lam, l1_ratio)
+    felt = (weights if weights is not None else kernel).without_weak(WEAKEST)
+    fusion = Fusion(Differences(felt), lam, l1_ratio)
     K = KernelMatrix(kernel.matrix())
     return Problem(Kernel(K), fusion, constraint or DoublyStochastic())
 
 
 def points_problem(X: Array, weights: Graph, lam: float, *, l1_ratio: float = 0.0) -> Problem:
     """Classical convex clustering of the rows of X (eq. 1)."""
-    return Problem(Proximity(X), Fusion(Differences(weights), lam, l1_ratio), Free())
+    felt = weights.without_weak(WEAKEST_OF_POINTS)
+    return Problem(Proximity(X), Fusion(Differences(felt), lam, l1_ratio), Free())
 
 
 def denoising_problem(
@@ -134,7 +140,7 @@ def denoising_problem(
     constraint: Constraint | None = None,
 ) -> Problem:
     """The rows nearest to B with few differences (eq. 5), doubly stochastic by default."""
-    fusion = Fusion(Differences(weights), lam, l1_ratio)
+    fusion = Fusion(Differences(weights.without_weak(WEAKEST)), lam, l1_ratio)
     return Problem(Proximity(B), fusion, constraint or DoublyStochastic())
 
 

@@ -65,7 +65,8 @@ def solve_points_path(
         component is one cluster, at which the path ends; or exactly these.
     weights : int or graph
         Number of nearest neighbours for `similarity.neighbor_weights`, or W itself: anything
-        `convexhc.as_graph` reads, on the rows of X; self-loops play no part.
+        `convexhc.as_graph` reads, on the rows of X; self-loops play no part, nor do weights below
+        1e-12 of the largest.
     l1_ratio : float
         Share of the l1 norm in the penalty, between 0 and 1.
     tol : float

@@ -65,7 +65,7 @@ def solve(
     weights : graph, int or None
         Edge weights W of the penalty: a graph on the same nodes, or the number of strongest
         neighbours of K to keep, as connected as K (`similarity.sparsify`); the off-diagonal
-        entries of K by default.
+        entries of K by default. Weights below 1e-7 of the largest count as none.
     l1_ratio : float
         Share of the l1 norm in the penalty, between 0 and 1.
     method : {"auto", "dual_fista", "admm", "primal_dual"}

@@ -1,0 +1,64 @@
+"""Gaussian similarities of groups far apart: weights that underflow join and break nothing."""
+
+import numpy as np
+import pytest
+
+from convexhc import solve, solve_path, solve_points_path
+from convexhc.graph import Graph
+from convexhc.problem import WEAKEST
+
+
+def two_groups(gamma):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(12, 2)), rng.normal((9.0, 0.0), size=(12, 2))])
+    apart = np.square(X[:, None] - X[None]).sum(axis=2)
+    return X, np.exp(-gamma * apart) + 1e-6 * np.eye(24)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 3.0])
+@pytest.mark.parametrize("most", [None, 6])
+def test_groups_that_hardly_touch_are_components(gamma, most):
+    _, K = two_groups(gamma)
+    assert 0.0 < K[:12, 12:].max() < WEAKEST
+    path = solve_path(K, max_clusters=most)
+    assert path.complete
+    assert {point.status for point in path.points} == {"SOLVED"}
+    last = max(path.points, key=lambda point: point.lam)
+    np.testing.assert_array_equal(last.labels, path.components)
+    assert (path.components[:12, None] != path.components[None, 12:]).all()
+
+
+@pytest.mark.parametrize("method", ["admm", "primal_dual", "dual_fista"])
+@pytest.mark.parametrize("weight", [1e-8, 1e-40, 1e-310])
+def test_a_weight_that_counts_as_none_changes_nothing(method, weight):
+    K = np.kron(np.eye(2), np.full((4, 4), 0.5)) + 2.0 * np.eye(8)
+    touched = K.copy()
+    touched[3, 4] = touched[4, 3] = weight
+    plain, found = (
+        solve(A, 1.0, weights=A, method=method, tol=1e-6, max_iter=5000) for A in (K, touched)
+    )
+    np.testing.assert_array_equal(found.labels, plain.labels)
+    np.testing.assert_allclose(found.objective, plain.objective, rtol=1e-5)
+
+
+@pytest.mark.parametrize("weight", [1e-14, 1e-40, 1e-310])
+def test_points_too(weight):
+    X, _ = two_groups(1.0)
+    W = np.zeros((24, 24))
+    W[:12, :12] = W[12:, 12:] = 1.0
+    W[0, 12] = W[12, 0] = weight
+    np.fill_diagonal(W, 0.0)
+    path = solve_points_path(X, 15, weights=W)
+    assert path.complete
+    assert {point.status for point in path.points} == {"SOLVED"}
+    np.testing.assert_array_equal(path.points[-1].labels, np.repeat([0, 1], 12))
+
+
+def test_weak_is_relative_to_the_largest_weight():
+    graph = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], [1e-20, 3e-15, 1e-14])
+    strong = graph.without_weak(0.2)
+    np.testing.assert_array_equal(strong.tail, [1, 2])
+    np.testing.assert_array_equal(strong.weight, [3e-15, 1e-14])
+    assert (strong.n, strong.names) == (graph.n, graph.names)
+    assert graph.without_weak(1e-7) is graph
+    assert Graph.from_edges(2, [], []).without_weak(0.5).n_edges == 0
