@@ -6,6 +6,7 @@ import pytest
 from convexhc import solve, solve_path, solve_points_path
 from convexhc.graph import Graph
 from convexhc.problem import WEAKEST
+from convexhc.solvers import fused
 
 
 def two_groups(gamma):
@@ -26,6 +27,33 @@ def test_groups_that_hardly_touch_are_components(gamma, most):
     last = max(path.points, key=lambda point: point.lam)
     np.testing.assert_array_equal(last.labels, path.components)
     assert (path.components[:12, None] != path.components[None, 12:]).all()
+
+
+@pytest.mark.parametrize("weight", [1e-3, 1e-5, 2e-6])
+@pytest.mark.parametrize("most", [None, 3])
+def test_blocks_that_weak_edges_join_fuse_last(weight, most):
+    """Certified all the way, over as many orders of magnitude of lam as the weights span."""
+    rng = np.random.default_rng(0)
+    noise = rng.uniform(0.5, 1.0, size=(15, 15))
+    K = np.kron(np.eye(3), np.ones((5, 5))) * (noise + noise.T) / 2.0
+    np.fill_diagonal(K, 6.0)
+    K[0, 7] = K[7, 0] = K[8, 12] = K[12, 8] = weight
+    path = solve_path(K, max_clusters=most)
+    assert path.complete
+    assert {point.status for point in path.points} == {"SOLVED"}
+    assert path.relative_gap.max() <= 1e-4 * (1.0 + 1e-9)
+    assert path.n_clusters.min() == 1
+    np.testing.assert_array_equal(path.labels(n_clusters=3), np.repeat([0, 1, 2], 5))
+
+
+def test_what_round_off_spoils_is_not_called_solved(monkeypatch):
+    """A price that no search can avoid, as of flows without digits for what they must bring."""
+    K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
+    monkeypatch.setattr(fused, "parted", lambda *_, **__: (None, 1.0))
+    path = solve_path(K, [0.01, 1.0])
+    assert (path.relative_gap > 1e-4).all()
+    assert {point.status for point in path.points} == {"ROUND_OFF"}
+    assert "2 lam not solved" in path.summary()
 
 
 @pytest.mark.parametrize("method", ["admm", "primal_dual", "dual_fista"])

@@ -37,8 +37,9 @@ Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 # Conductances are changed so often at the most, by a power of the load, idle edges counting as
-# loaded so much, and are kept within this factor of the squared weights.
-_ROUNDS, _IDLE, _RANGE = 40, 0.2, 1e3
+# loaded so much, and are kept within this factor of the squared weights, none of which counts for
+# less than a share of the largest.
+_ROUNDS, _IDLE, _RANGE, _LEAST = 40, 0.2, 1e3, 1e-8
 # What the power, one at first, is multiplied with when loads grow.
 _SHORTER = 0.7
 # An excess that has not fallen to this share in so many rounds will not vanish.
@@ -84,7 +85,7 @@ class Ways:
     @classmethod
     def of(cls, problem: Problem) -> Ways:
         """Nothing learned yet."""
-        return cls(np.square(fusion_of(problem).differences.graph.weight))
+        return cls(_plain(problem))
 
     def copy(self) -> Ways:
         """The same, to be changed."""
@@ -219,7 +220,7 @@ class _Search:
     ways : Ways
         Conductances and how to read the sketch, changed in place.
     base : (E,) ndarray
-        Squared weights, from which conductances stay within bounds.
+        What conductances begin with, and from which they stay within bounds.
     """
 
     edges: Edges
@@ -237,7 +238,7 @@ class _Search:
         inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
         few = demand.width <= _MANY
         guide = demand if few else Sketch.of(demand, _SKETCH)
-        base = np.square(fusion_of(problem).differences.graph.weight)
+        base = _plain(problem)
         margin = 0.0 if few else _MARGIN
         return cls(edges, labels, margin, inside, demand, guide, ways, base)
 
@@ -340,6 +341,16 @@ class _Search:
         finer = components(self.labels.size, tail, head, whole)
         apart = np.flatnonzero(finer[tail[at]] != finer[head[at]])
         return Parting(finer, at[apart], system.flow(self.demand, apart))
+
+
+def _plain(problem: Problem) -> Array:
+    """Conductances to begin with: squared weights, under which all balls would be about as full.
+
+    Potentials differ by flows over conductances, so that those of a very weak edge would leave no
+    digits for the others.
+    """
+    squares = np.square(fusion_of(problem).differences.graph.weight)
+    return np.asarray(np.maximum(squares, _LEAST * squares.max(initial=0.0)))
 
 
 def _cuts(labels: Labels, tail: Labels, head: Labels, load: Array, clusters: Flags) -> Flags:

@@ -134,7 +134,8 @@ def solve_fused(
         small = replace(small, certificate=proof._replace(gap=proof.gap + price))
         start = Fused(contraction, small, ways)
         if parting is None:
-            return start
+            lost = small.status is Status.SOLVED and small.relative_gap > tol * (1.0 + 1e-9)
+            return replace(start, small=replace(small, status=Status.ROUND_OFF)) if lost else start
         groups = parting.groups
         if most is not None and groups.max() >= most:
             return None

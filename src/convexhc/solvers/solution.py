@@ -30,6 +30,10 @@ class Status(Enum):
         "Iteration budget spent before the certificate reached the tolerance: "
         "raise max_iter or loosen tol."
     )
+    ROUND_OFF = (
+        "Round-off keeps the certificate above the tolerance: weights differ by too many orders of "
+        "magnitude, leave out the smallest."
+    )
     STOPPED = "Stopped by on_check before the certificate reached the tolerance."
 
 
