@@ -26,6 +26,8 @@ from convexhc.solvers.start import fusion_of
 # First lam upwards as a share of the bound and how often it is lowered tenfold; longest stride with
 # and without fusions; how far past the bound to go.
 _FIRST, _DESCENTS, _STRIDE, _LEAP, _BEYOND = 1e-3, 4, 1.5, 3.0, 10.0
+# Share of the largest similarity by which twins, which fuse at any lam, may differ.
+_ALIKE = 1e-9
 # How far beyond two solutions the line through them is trusted, in units of their distance.
 _REACH = 2.0
 # Downwards, how many times as many groups as clusters are asked for are too many, and this many at
@@ -126,12 +128,20 @@ class March:
 
     def _beginning(self) -> Iterable[float]:
         """Away from the march until nothing is fused, or everything; what is met lies ahead."""
-        # Nodes that are twins fuse at any lam, and others never, so not for ever.
-        while len(ahead := self.progress.ahead) < _DESCENTS:
-            if ahead and ahead[-1].n_clusters == (self.fewest if self.down else self.kernel.n):
+        while (tries := len(self.progress.ahead)) < _DESCENTS:
+            if tries and self._begun(*self.progress.ahead[-2:]):
                 return
-            tries = len(ahead)
             yield self.bound * (2.0**tries if self.down else _FIRST * 0.1**tries)
+
+    def _begun(self, *ahead: Fused) -> bool:
+        """Whether everything is fused, downwards; or only twins, or a tenth of lam parted none."""
+        here = ahead[-1]
+        if self.down:
+            return here.n_clusters == self.fewest
+        first = np.unique(here.labels, return_index=True)[1]
+        unlike = abs(self.matrix - self.matrix[first[here.labels]]).max()
+        only_twins = bool(unlike <= _ALIKE * abs(self.matrix).max())
+        return only_twins or (len(ahead) > 1 and here.n_clusters == ahead[0].n_clusters)
 
     def _stride(self, behind: Fused) -> float:
         """Ratio to the next lam: long while nothing is fused, since nothing can be missed there."""
@@ -153,12 +163,12 @@ class March:
 
     def _stopped(self, lam: float) -> bool:
         """Solve one lam from the solution behind, keep it, save it, hand it over."""
-        start = self.progress.behind
+        behind = self.progress.behind
         found = solve_fused(
             self.problem.at(lam),
-            self.first_groups if start is None else start.labels,
+            self.first_groups if behind is None else behind.labels,
             lambda small: choose_method(small, self.options["method"]),
-            start=start,
+            start=self._at_first() if behind is None else behind,
             beside=self._beside(lam),
             tol=self.options["tol"],
             max_iter=self.options["max_iter"],
@@ -172,6 +182,10 @@ class March:
         if self.saved is not None:
             self.saved.keep(self.progress)
         return self.on_check is not None and bool(self.on_check(point))
+
+    def _at_first(self) -> Fused | None:
+        """Where a lam below all that are solved starts from: the solution at lam = 0."""
+        return None if self.down or not self.progress.ahead else at_rest(self.problem)
 
     def _beside(self, lam: float) -> Fused | None:
         """A second solution to start from: the other end of the interval, or one farther behind."""

@@ -1,0 +1,43 @@
+"""Where a path begins: at single nodes, twins apart, and not far below."""
+
+import numpy as np
+import pytest
+
+from convexhc import solve_path
+from convexhc.io import as_graph
+from convexhc.problem import graph_problem
+from convexhc.solvers.bounds import consensus_bound
+
+
+def gaussian(X, noise=0.0):
+    K = np.exp(-np.square(X[:, None] - X[None]).sum(axis=2)) + 1e-3 * np.ones((len(X),) * 2)
+    rough = noise * np.random.default_rng(1).normal(size=K.shape)
+    return K + rough + rough.T
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-14])
+def test_twins_are_fused_at_any_lam_and_are_not_waited_for(noise):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    X[5], X[9] = X[2], X[2]
+    K = gaussian(X, noise)
+    path = solve_path(K)
+    first = path.points[0]
+    assert first.n_clusters == 10
+    assert first.labels[2] == first.labels[5] == first.labels[9]
+    bound = consensus_bound(graph_problem(as_graph(K), 1.0))
+    assert first.lam == pytest.approx(1e-3 * bound)
+    assert path.complete
+    assert path.relative_gap.max() <= 1e-4
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-2])
+def test_nodes_that_are_nearly_twins_part_below(apart):
+    """A tenth of lam, and another, until they do or no tenth parts any more."""
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    X[5] = X[2] + apart
+    K = gaussian(X)
+    path = solve_path(K)
+    bound = consensus_bound(graph_problem(as_graph(K), 1.0))
+    assert path.points[0].lam < 0.5e-3 * bound
+    assert path.points[0].n_clusters >= 11
+    assert {point.status for point in path.points} == {"SOLVED"}
