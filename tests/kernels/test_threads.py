@@ -1,12 +1,14 @@
 """Short products get one thread of BLAS, long ones all but no other; nothing stays changed."""
 
-import numba
+import contextlib
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, eye_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import convexhc
+from convexhc.kernels import threads
 from convexhc.kernels.threads import threads_along, threads_for
 from convexhc.terms.fidelity import KernelMatrix
 
@@ -15,39 +17,51 @@ def blas_threads():
     return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
 
 
-@pytest.mark.parametrize("threads", [threads_for, threads_along])
+@pytest.mark.parametrize("chosen", [threads_for, threads_along])
 @pytest.mark.parametrize(
     ("shape", "dense"), [((100, 100), True), ((20, 5000), True), ((400, 400), False)]
 )
-def test_short_or_few_products_are_not_shared(threads, shape, dense):
+def test_short_or_few_products_are_not_shared(chosen, shape, dense):
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        with threads(shape, dense=dense):
+        with chosen(shape, dense=dense):
             assert blas_threads() == {1}
         assert blas_threads() == before
 
 
-@pytest.mark.parametrize("threads", [threads_for, threads_along])
-def test_long_products_keep_their_threads(threads):
+@pytest.mark.parametrize("chosen", [threads_for, threads_along])
+def test_long_products_keep_their_threads(chosen):
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        with threads((400, 400), dense=True):
+        with chosen((400, 400), dense=True):
             assert blas_threads() == before
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread")
+class Pool:
+    """The threads of the compiled passes, on a machine with four."""
+
+    def __init__(self):
+        self.count = 4
+
+    def get_num_threads(self):
+        return self.count
+
+    def set_num_threads(self, count):
+        self.count = count
+
+
 @pytest.mark.parametrize(
-    ("shape", "dense", "inside"), [((400, 400), True, 1), ((400, 400), False, 2), ((9, 9), True, 2)]
+    ("shape", "dense", "inside"), [((400, 400), True, 1), ((400, 400), False, 4), ((9, 9), True, 4)]
 )
-def test_passes_do_not_share_the_cores_with_long_products(shape, dense, inside):
-    before = numba.get_num_threads()
-    numba.set_num_threads(2)
-    try:
-        with threads_for(shape, dense=dense):
-            assert numba.get_num_threads() == inside
-        assert numba.get_num_threads() == 2
-    finally:
-        numba.set_num_threads(before)
+@pytest.mark.parametrize("fails", [False, True])
+def test_passes_do_not_share_the_cores_with_long_products(shape, dense, inside, fails, monkeypatch):
+    pool = Pool()
+    monkeypatch.setattr(threads, "numba", pool)
+    with contextlib.suppress(ZeroDivisionError), threads_for(shape, dense=dense):
+        assert pool.count == inside
+        if fails:
+            raise ZeroDivisionError
+    assert pool.count == 4
 
 
 @pytest.mark.parametrize(("width", "dense"), [(1, False), (40, True)])
