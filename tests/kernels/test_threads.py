@@ -1,6 +1,7 @@
 """Short products get one thread of BLAS, long ones all but no other; nothing stays changed."""
 
 import contextlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,6 +41,8 @@ def test_long_products_keep_their_threads(chosen):
 class Pool:
     """The threads of the compiled passes, on a machine with four."""
 
+    config = SimpleNamespace(NUMBA_NUM_THREADS=4)
+
     def __init__(self):
         self.count = 4
 
@@ -65,7 +68,7 @@ def test_passes_do_not_share_the_cores_with_long_products(shape, dense, inside, 
 
 
 @pytest.mark.parametrize(("width", "dense"), [(1, False), (40, True)])
-def test_a_matrix_is_dense_when_it_or_its_factor_is_full(width, dense):
+def test_a_matrix_in_full_when_it_or_its_factor_is_full(width, dense):
     """A ring has a sparse factor; the same number of long chords has none."""
     n = 300
     rows, rng = np.arange(n), np.random.default_rng(0)
@@ -74,8 +77,8 @@ def test_a_matrix_is_dense_when_it_or_its_factor_is_full(width, dense):
     W = csr_array((np.ones(ends.size), (starts, ends)), shape=(n, n))
     matrix = KernelMatrix(csr_array(W + W.T + 100 * eye_array(n)))
     assert matrix.is_sparse
-    assert matrix.is_dense is dense
-    assert KernelMatrix(csr_array(np.ones((9, 9)))).is_dense
+    assert matrix.in_full is dense
+    assert KernelMatrix(csr_array(np.ones((9, 9)))).in_full
 
 
 def test_a_path_leaves_the_threads_as_they_were():

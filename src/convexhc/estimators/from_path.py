@@ -67,7 +67,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.n_connected_components_ = int(path.components.max()) + 1
         self.lambdas_ = path.lambdas
         self.n_iter_ = sum(point.n_iter for point in path.points)
-        missed = sum(point.status in ("MAX_ITER", "ROUND_OFF") for point in path.points)
+        missed = sum(point.status != "SOLVED" for point in path.points)
         if missed:
             warnings.warn(
                 f"{missed} of {len(path.points)} lam were not solved to tol={self.tol:g} (largest "

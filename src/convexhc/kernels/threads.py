@@ -23,7 +23,7 @@ def threads_for(shape: tuple[int, int], *, dense: bool) -> AbstractContextManage
 
     For one solve; `threads_along` is for what happens between many of them.
     """
-    return _one_pass_at_a_time() if _long(shape, dense) else _one_product_at_a_time()
+    return _passes(1) if _long(shape, dense) else _one_product_at_a_time()
 
 
 def threads_along(shape: tuple[int, int], *, dense: bool) -> AbstractContextManager[object]:
@@ -39,36 +39,27 @@ def _one_product_at_a_time() -> AbstractContextManager[object]:
     return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 
-@contextmanager
-def _one_pass_at_a_time() -> Iterator[None]:
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
-
-
 @cache
 def _controller() -> ThreadpoolController:
     # Looks through the libraries of the process, once.
     return ThreadpoolController()
 
 
-def use_threads(count: int) -> int:
-    """Use at most ``count`` threads, no more than the process has; return how many."""
-    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-    chosen = max(1, min(count, most))
-    numba.set_num_threads(chosen)
-    return chosen
-
-
 @contextmanager
 def limited_threads(count: int) -> Iterator[int]:
     """At most ``count`` threads, in the passes and in BLAS, and as before at the end."""
+    with threadpool_limits(limits=max(1, count)), _passes(count) as chosen:
+        yield chosen
+
+
+@contextmanager
+def _passes(count: int) -> Iterator[int]:
+    """At most ``count`` threads for the passes, no more than the process has; tells how many."""
     before = numba.get_num_threads()
+    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    chosen = max(1, min(count, most))
+    numba.set_num_threads(chosen)
     try:
-        with threadpool_limits(limits=count):
-            yield use_threads(count)
+        yield chosen
     finally:
         numba.set_num_threads(before)

@@ -111,7 +111,7 @@ def solve_path(
     provenance = Provenance.of(options, fingerprint(graph, weighed))
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
     keep_if = keeper(keep, small=graph.n <= _KEEP_NODES)
-    with threads_along(problem.shape, dense=problem.fidelity.is_dense):
+    with threads_along(problem.shape, dense=problem.fidelity.in_full):
         points, complete = March(graph, problem, options, keep_if, saved, on_check).go()
     return Path(
         points=tuple(sorted(points, key=lambda point: point.lam)),

@@ -85,7 +85,7 @@ class Ways:
     @classmethod
     def of(cls, problem: Problem) -> Ways:
         """Nothing learned yet."""
-        return cls(_plain(problem))
+        return cls(_first_conductances(problem))
 
     def copy(self) -> Ways:
         """The same, to be changed."""
@@ -238,7 +238,7 @@ class _Search:
         inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
         few = demand.width <= _MANY
         guide = demand if few else Sketch.of(demand, _SKETCH)
-        base = _plain(problem)
+        base = _first_conductances(problem)
         margin = 0.0 if few else _MARGIN
         return cls(edges, labels, margin, inside, demand, guide, ways, base)
 
@@ -343,7 +343,7 @@ class _Search:
         return Parting(finer, at[apart], system.flow(self.demand, apart))
 
 
-def _plain(problem: Problem) -> Array:
+def _first_conductances(problem: Problem) -> Array:
     """Conductances to begin with: squared weights, under which all balls would be about as full.
 
     Potentials differ by flows over conductances, so that those of a very weak edge would leave no

@@ -24,7 +24,7 @@ from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.flows import Parting, Ways, parted
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution, Status
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.start import fusion_of, on_line
 
 Array = NDArray[np.float64]
 Chooser = Callable[[Problem], Method[Any]]
@@ -166,25 +166,17 @@ def _on_the_line(
     edges = fusion_of(small).edges
     group = beside.groups[np.unique(contraction.labels, return_index=True)[1]]
     known = along * (group[edges.tail] != group[edges.head])
-    C = _between(first.centroids, other.centroids, along)
+    C = on_line(first.centroids, other.centroids, along)
     signs = None
     if first.signs is not None and other.signs is not None:
-        signs = _between(first.signs, other.signs, along)
+        signs = on_line(first.signs, other.signs, along)
         np.minimum(signs, 0.0, out=signs)
     return replace(
         first,
         centroids=C if 0.0 <= along <= 1.0 else small.constraint.project(C).C,
-        dual=_between(first.dual, other.dual, known[:, None]),
+        dual=on_line(first.dual, other.dual, known[:, None]),
         signs=signs,
     )
-
-
-def _between(one: Array, other: Array, along: float | Array) -> Array:
-    """One + along (other - one), with one new array."""
-    out = other - one
-    out *= along
-    out += one
-    return out
 
 
 def at_rest(problem: Problem) -> Fused:

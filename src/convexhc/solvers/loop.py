@@ -97,7 +97,7 @@ def run(
         Always, whatever the status.
     """
     began = perf_counter()
-    with threads_for(problem.shape, dense=problem.fidelity.is_dense):
+    with threads_for(problem.shape, dense=problem.fidelity.in_full):
         state = method.init(problem, start)
         n_iter, next_check = 0, min_iter
         while True:

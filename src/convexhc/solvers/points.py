@@ -21,7 +21,7 @@ from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
 from convexhc.solvers.point_flows import complete
-from convexhc.solvers.start import fused_labels, fusion_of
+from convexhc.solvers.start import fused_labels, fusion_of, on_line
 
 Array = NDArray[np.float64]
 
@@ -123,11 +123,11 @@ def _run(
 
 def _ahead(lam: float, start: Solution, before: Solution) -> Solution:
     """Where the line through two solutions is at ``lam``; clusters are those of ``start``."""
-    along = (lam - start.lam) / (start.lam - before.lam)
+    along = (lam - start.lam) / (before.lam - start.lam)
     return replace(
         start,
-        centroids=start.centroids + along * (start.centroids - before.centroids),
-        dual=start.dual + along * (start.dual - before.dual),
+        centroids=on_line(start.centroids, before.centroids, along),
+        dual=on_line(start.dual, before.dual, along),
     )
 
 

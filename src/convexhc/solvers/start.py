@@ -62,6 +62,14 @@ def starting_point(problem: Problem, start: Solution | None) -> Start:
     return Start(C, Y, scratch)
 
 
+def on_line(one: Array, other: Array, along: float | Array) -> Array:
+    """One + along (other - one), with one new array."""
+    out = other - one
+    out *= along
+    out += one
+    return out
+
+
 def fused_labels(problem: Problem, fused: NDArray[np.bool_]) -> Labels:
     """Clusters: connected components of the edges whose prox is exactly zero."""
     edges = fusion_of(problem).edges

@@ -69,7 +69,7 @@ class Fidelity(Protocol):
         """T as it is best cut and multiplied: sparse where it is."""
 
     @property
-    def is_dense(self) -> bool:
+    def in_full(self) -> bool:
         """Whether products of full matrices are most of the work of a solver."""
 
 
@@ -96,7 +96,7 @@ class KernelMatrix:
         return self.sparse.nnz <= _DENSE_SHARE * self.n * self.n
 
     @property
-    def is_dense(self) -> bool:
+    def in_full(self) -> bool:
         """Whether it is multiplied in full, or divided by in full for want of a sparse factor."""
         full = self.n <= _INVERSE_NODES and self._factor is None
         return full or not self.is_sparse
@@ -263,9 +263,9 @@ class Kernel:
         return self.matrix.sparse if self.means is None else self.means
 
     @property
-    def is_dense(self) -> bool:
+    def in_full(self) -> bool:
         """Whether K is full, or its factors."""
-        return self.matrix.is_dense
+        return self.matrix.in_full
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,6 +323,6 @@ class Proximity:
         return self.target
 
     @property
-    def is_dense(self) -> bool:
+    def in_full(self) -> bool:
         """There is no matrix to multiply by."""
         return False
