@@ -74,12 +74,29 @@ def test_penalty_value_is_the_sum_over_edges(case):
 
 
 @given(cases())
-def test_project_dual_projects_every_row_in_place(case):
+def test_project_dual_projects_every_row_elsewhere_or_in_place(case):
     edges, _, C, _, rng = case
     Y = rng.normal(size=(edges.tail.size, C.shape[1]))
-    expected = naive.project_dual(Y, edges.soft, edges.block)
-    kernels.project_dual(Y, edges)
-    np.testing.assert_allclose(Y, expected, atol=1e-14)
+    expected, before, out = (
+        naive.project_dual(Y, edges.soft, edges.block),
+        Y.copy(),
+        np.empty(Y.shape),
+    )
+    kernels.project_dual(Y, edges, out)
+    np.testing.assert_allclose(out, expected, atol=1e-14)
+    np.testing.assert_array_equal(Y, before)
+    kernels.project_dual(Y, edges, Y)
+    np.testing.assert_array_equal(Y, out)
+
+
+@given(cases())
+def test_sizes_are_norms_weighted_by_the_stiffness(case):
+    edges, _, C, _, rng = case
+    Y, Z = rng.normal(size=(2, edges.tail.size, C.shape[1]))
+    dual, copies = kernels.sizes(Y, Z, edges.stiffness)
+    root = np.sqrt(edges.stiffness)[:, None]
+    assert dual == pytest.approx(np.linalg.norm(Y / root), rel=1e-12)
+    assert copies == pytest.approx(np.linalg.norm(Z * root), rel=1e-12)
 
 
 @given(cases(), st.floats(0.0, 1.0))

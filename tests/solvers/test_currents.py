@@ -151,11 +151,11 @@ def test_without_its_surplus_a_flow_fits_and_no_smaller_one_would_do(seed, l1_ra
     d = Y.copy()
     surplus(d, soft, block)
     rest = Y - d
-    projected = rest.copy()
-    project_dual(projected, edges)
+    projected = np.empty_like(rest)
+    project_dual(rest, edges, projected)
     np.testing.assert_allclose(projected, rest, atol=1e-9)
     # The projection is the nearest in the Euclidean sense, this one in the largest entry.
-    project_dual(nearest := Y.copy(), edges)
+    project_dual(Y, edges, nearest := np.empty_like(Y))
     assert (np.abs(d).max(axis=1) <= np.abs(Y - nearest).max(axis=1) + 1e-9).all()
     fits = np.abs(Y - nearest).max(axis=1) <= 1e-12
     assert not d[fits].any()

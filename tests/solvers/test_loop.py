@@ -2,50 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted import Scripted, shrinking_pair
 
-from convexhc.graph import Graph
-from convexhc.problem import points_problem
-from convexhc.solvers.loop import Candidate, Status, run
-
-
-def shrinking_pair(lam=0.25):
-    """Two points a unit apart: the minimiser and its dual are known."""
-    X = np.array([[0.0], [1.0]])
-    problem = points_problem(X, Graph.from_edges(2, [0], [1]), lam)
-    best = np.array([[lam], [1.0 - lam]])
-    return problem, best, np.array([[-lam]])
-
-
-@dataclass
-class Scripted:
-    """A method that halves its distance to the answer, and counts what is asked of it."""
-
-    best: np.ndarray
-    dual: np.ndarray
-    labels: np.ndarray = field(default_factory=lambda: np.arange(2))
-    name: str = "scripted"
-    stepped: int = 0
-    offered: int = 0
-    started: object = None
-
-    def init(self, problem, start):
-        self.started = start
-        return {"C": problem.fidelity.target.copy(), "Y": np.zeros((1, 1)), "labels": self.labels}
-
-    def step(self, problem, state):
-        self.stepped += 1
-        state["C"] = 0.5 * (state["C"] + self.best)
-        state["Y"][:] = 0.5 * (state["Y"] + self.dual)
-
-    def candidate(self, problem, state):
-        self.offered += 1
-        return Candidate(state["C"], state["Y"], state["labels"])
+from convexhc.solvers.loop import Status, run
 
 
 def test_iterates_until_the_certificate_is_below_the_tolerance():
@@ -105,23 +68,13 @@ def test_gap_tol_is_absolute():
     assert 0.0 < relative.certificate.gap <= 1e-4
 
 
-def test_what_is_returned_is_not_the_state():
+def test_two_runs_of_one_method_share_nothing():
     problem, best, dual = shrinking_pair()
-    states = []
-
-    class Remembering(Scripted):
-        def init(self, problem, start):
-            states.append(super().init(problem, start))
-            return states[-1]
-
-    solution = run(problem, Remembering(best, dual), tol=1e-6)
-    (state,) = states
-    for returned, kept in (
-        (solution.centroids, state["C"]),
-        (solution.dual, state["Y"]),
-        (solution.labels, state["labels"]),
-    ):
-        assert not np.shares_memory(returned, kept)
+    method = Scripted(best, dual)
+    one, other = (run(problem, method, tol=1e-6) for _ in range(2))
+    for name in ("centroids", "dual", "labels"):
+        assert not np.shares_memory(getattr(one, name), getattr(other, name))
+    assert not np.shares_memory(one.labels, method.labels)
 
 
 def test_rows_called_fused_are_fused_before_they_are_certified():

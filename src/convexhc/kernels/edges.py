@@ -66,7 +66,9 @@ def differences(C: Array, edges: Edges) -> Array:
     """D C: one row an edge. O(E m)."""
     out = np.empty((edges.tail.size, C.shape[1]))
     for e in range(edges.tail.size):
-        out[e] = C[edges.tail[e]] - C[edges.head[e]]
+        i, j = edges.tail[e], edges.head[e]
+        for k in range(C.shape[1]):
+            out[e, k] = C[i, k] - C[j, k]
     return out
 
 
@@ -111,10 +113,24 @@ def penalty_value(C: Array, edges: Edges) -> float:
 
 
 @njit(cache=True, nogil=True)
-def project_dual(Y: Array, edges: Edges) -> None:
-    """Project every row of ``Y``, in place, on its dual ball. O(E m)."""
+def project_dual(Y: Array, edges: Edges, out: Array) -> None:
+    """Project every row of ``Y`` on its dual ball, into ``out``, which may be Y itself. O(E m)."""
     for e in range(Y.shape[0]):
-        split(Y[e], edges.soft[e], edges.block[e], Y[e])
+        split(Y[e], edges.soft[e], edges.block[e], out[e])
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def sizes(Y: Array, Z: Array, stiffness: Array) -> tuple[float, float]:
+    """Norms of a dual and of differences: |Y R^-1/2| and |R^1/2 Z|, R the stiffness. O(E m)."""
+    dual, copies = 0.0, 0.0
+    for e in range(stiffness.size):
+        squares, others = 0.0, 0.0
+        for k in range(Y.shape[1]):
+            squares += Y[e, k] * Y[e, k]
+            others += Z[e, k] * Z[e, k]
+        dual += squares / stiffness[e]
+        copies += others * stiffness[e]
+    return math.sqrt(dual), math.sqrt(copies)
 
 
 @njit(cache=True, nogil=True)

@@ -81,7 +81,7 @@ class ADMM:
         _pull(problem, state)
         return state
 
-    def step(self, problem: Problem, state: ADMMState) -> None:
+    def step(self, problem: Problem, state: ADMMState) -> float:
         """Centroids, then both copies and both duals; then perhaps another rho."""
         fidelity, solver = problem.fidelity, state.solver
         R = state.right
@@ -116,6 +116,7 @@ class ADMM:
             if not (_alike(rho, solver.rho) and _alike(tau, solver.tau)):
                 state.solver = solver.at(rho, tau)
                 _pull(problem, state)
+        return solver.rho * sum(edges) + solver.tau * sum(signs)
 
     def candidate(self, problem: Problem, state: ADMMState) -> Candidate:
         """The centroids have the right sums; the projection mends their signs."""
@@ -183,9 +184,7 @@ def _norm(X: Array) -> float:
 
 def _sizes(problem: Problem, Y: Array, Z: Array) -> tuple[float, float]:
     """Norms of a dual and of copies of differences, by the stiffness of the edges."""
-    stiffness = fusion_of(problem).edges.stiffness
-    dual = np.einsum("ek,ek->e", Y, Y) @ (1.0 / stiffness)
-    return float(np.sqrt(dual)), float(np.sqrt(np.einsum("ek,ek->e", Z, Z) @ stiffness))
+    return edge_kernels.sizes(Y, Z, fusion_of(problem).edges.stiffness)
 
 
 def _pull(problem: Problem, state: ADMMState) -> None:

@@ -46,6 +46,7 @@ class DualAscent:
     def init(self, problem: Problem, start: Solution | None) -> DualAscentState:
         """Start from a zero dual, or from that of an earlier solution."""
         C, Y, scratch = starting_point(problem, start)
+        scratch.total[:] = edge_kernels.adjoint(Y, fusion_of(problem).edges, C.shape[0])
         return DualAscentState(C, Y, Y.copy(), scratch.total.copy(), scratch, Momentum())
 
     def step(self, problem: Problem, state: DualAscentState) -> None:

@@ -19,20 +19,19 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from convexhc.kernels.components import components
+from convexhc.kernels.lines import on_line
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.flows import Parting, Ways, parted
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution, Status
-from convexhc.solvers.start import fusion_of, on_line
+from convexhc.solvers.start import fusion_of
 
 Array = NDArray[np.float64]
 Chooser = Callable[[Problem], Method[Any]]
 
-# What the contracted solve may use of the gap, the rest being left to flows that do not quite fit;
-# and after what share of the iterations of the start, but at most how many, the first certificate
-# is worth its cost.
-_PART, _SHARE, _MOST = 0.9, 0.6, 30
+# What the contracted solve may use of the gap, the rest being left to flows that do not quite fit.
+_PART = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,21 +111,18 @@ def solve_fused(
     """
     n_iter, seconds = 0, 0.0
     ways = Ways.of(problem) if start is None or start.ways is None else start.ways.copy()
-    groups, parting, few = connected(problem, groups), None, 0
+    groups, parting = connected(problem, groups), None
     while True:
         contraction = _contraction(problem, groups, start)
         small_problem = contraction.problem.at(problem.lam)
         first = None if start is None else carried(problem, start, contraction, parting)
         if first is not None and beside is not None and beside.lam != first.lam:
-            few = _fewest(problem.lam, first, beside)
             first = _on_the_line(problem, first, beside, contraction)
             beside = None
         method = choose(small_problem)
         part = 1.0 if small_problem.shape[0] == groups.size else _PART
-        small = run(
-            small_problem, method, start=first, tol=part * tol, min_iter=few, max_iter=max_iter
-        )
-        n_iter, seconds, few = n_iter + small.n_iter, seconds + small.seconds, 0
+        small = run(small_problem, method, start=first, tol=part * tol, max_iter=max_iter)
+        n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
         spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
@@ -148,12 +144,6 @@ def _contraction(problem: Problem, groups: Labels, start: Fused | None) -> Contr
     return contract(problem, groups)
 
 
-def _fewest(lam: float, first: Solution, beside: Fused) -> int:
-    """Iterations that surely are needed: beyond two solutions, most of those of the last one."""
-    between = min(first.lam, beside.lam) <= lam <= max(first.lam, beside.lam)
-    return 0 if between else min(int(_SHARE * first.n_iter), _MOST)
-
-
 def _on_the_line(
     problem: Problem, first: Solution, beside: Fused, contraction: Contraction
 ) -> Solution:
@@ -166,15 +156,16 @@ def _on_the_line(
     edges = fusion_of(small).edges
     group = beside.groups[np.unique(contraction.labels, return_index=True)[1]]
     known = along * (group[edges.tail] != group[edges.head])
-    C = on_line(first.centroids, other.centroids, along)
+    everywhere = np.full(group.size, along)
+    C = on_line(first.centroids, other.centroids, everywhere)
     signs = None
     if first.signs is not None and other.signs is not None:
-        signs = on_line(first.signs, other.signs, along)
+        signs = on_line(first.signs, other.signs, everywhere)
         np.minimum(signs, 0.0, out=signs)
     return replace(
         first,
         centroids=C if 0.0 <= along <= 1.0 else small.constraint.project(C).C,
-        dual=on_line(first.dual, other.dual, known[:, None]),
+        dual=on_line(first.dual, other.dual, known),
         signs=signs,
     )
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from convexhc.kernels.threads import threads_for
 from convexhc.problem import Certificate, Labels, Problem, fuse
+from convexhc.solvers.schedule import Schedule
 from convexhc.solvers.solution import Solution, Status
 
 Array = NDArray[np.float64]
@@ -22,8 +23,8 @@ __all__ = ["Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
 class Candidate(NamedTuple):
     """What a method offers for certification: a feasible C, a feasible dual Y, the clusters.
 
-    Methods that keep the multipliers of C >= 0 add them, for a later start. All but C may be views
-    of the state; the loop copies what it returns.
+    Methods that keep the multipliers of C >= 0 add them, for a later start. All may be views of the
+    state, which ends with the run.
     """
 
     C: Array
@@ -42,15 +43,15 @@ class Method(Protocol[State]):
     def init(self, problem: Problem, start: Solution | None) -> State:
         """First state, from nothing or from an earlier solution, which is not altered."""
 
-    def step(self, problem: Problem, state: State) -> None:
-        """One iteration, in place."""
+    def step(self, problem: Problem, state: State) -> float | None:
+        """One iteration, in place; returns how far it moved, if the method measures it.
+
+        A squared distance that vanishes at a solution, in the unit of the objective.
+        """
 
     def candidate(self, problem: Problem, state: State) -> Candidate:
         """The point to certify."""
 
-
-# About how many iterations divide a gap by e near the end, and the fewest worth waiting for.
-_PACE, _SOONEST = 10.0, 2
 
 OnCheck = Callable[[int, Certificate], object]
 
@@ -71,8 +72,8 @@ def run(
 
     Rows that the method calls fused are replaced by their mean before they are certified, so the
     clusters of the answer are part of what the certificate proves. The certificate costs about as
-    much as a few steps: it is taken at iteration ``min_iter``, then ever more rarely, but early
-    when little is missing.
+    much as a few steps: it is taken when the last moves promise that it will do, and else ever more
+    rarely (see `Schedule`).
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def run(
     on_check : callable, optional
         Called as ``on_check(n_iter, certificate)``; a true answer stops the loop.
     check_every : int
-        Iterations between two certificates at first: less for methods of few, costly iterations.
+        Most iterations between two certificates, at first: less for methods of few, costly ones.
 
     Returns
     -------
@@ -99,9 +100,14 @@ def run(
     began = perf_counter()
     with threads_for(problem.shape, dense=problem.fidelity.in_full):
         state = method.init(problem, start)
-        n_iter, next_check = 0, min_iter
+        n_iter, move = 0, 0.0
+        # A start at this very lam may be the answer already.
+        guide = None if start is None or start.lam == problem.lam else start
+        schedule = Schedule.of(
+            guide, tol=tol, gap_tol=gap_tol, min_iter=min_iter, check_every=check_every
+        )
         while True:
-            if n_iter >= next_check or n_iter >= max_iter:
+            if schedule.due(n_iter, move) or n_iter >= max_iter:
                 candidate = method.candidate(problem, state)
                 C = fuse(candidate.C, candidate.labels, problem.fidelity.metric.mass)
                 certificate = problem.certify(C, candidate.Y)
@@ -112,26 +118,19 @@ def run(
                 if stopped or n_iter >= max_iter:
                     status = Status.STOPPED if stopped else Status.MAX_ITER
                     break
-                soon = int(min(_steps_left(certificate, tol, gap_tol), check_every))
-                next_check = n_iter + max(soon, n_iter // 10)
-            method.step(problem, state)
+                schedule.told(n_iter, move, certificate)
+            move = method.step(problem, state) or 0.0
             n_iter += 1
     return Solution(
-        C.copy() if C is candidate.C else C,
-        candidate.Y.copy(),
+        C,
+        candidate.Y,
         candidate.labels.copy(),
         certificate,
         status,
         n_iter,
         problem.lam,
         method.name,
-        signs=None if candidate.signs is None else candidate.signs.copy(),
+        signs=candidate.signs,
+        move=move,
         seconds=perf_counter() - began,
     )
-
-
-def _steps_left(certificate: Certificate, tol: float, gap_tol: float) -> float:
-    """How many iterations a gap usually needs to fall to the tolerance."""
-    gaps = ((certificate.relative_gap, tol), (certificate.gap, gap_tol))
-    excess = min(gap / least if least > 0.0 else np.inf for gap, least in gaps)
-    return max(_SOONEST, float(np.ceil(_PACE * np.log(excess))))

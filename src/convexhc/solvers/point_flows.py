@@ -130,7 +130,7 @@ def _flow(dual: Array, wanted: Array, edges: Edges, inside: Index, labels: Label
         dual[at] = Y
         if not torn.any():
             return torn
-    edge_kernels.project_dual(dual, edges)
+    edge_kernels.project_dual(dual, edges, dual)
     return torn
 
 

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels.lines import on_line
 from convexhc.kernels.newton import well_inside
 from convexhc.problem import Labels, Problem, fuse
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
 from convexhc.solvers.point_flows import complete
-from convexhc.solvers.start import fused_labels, fusion_of, on_line
+from convexhc.solvers.start import fused_labels, fusion_of
 
 Array = NDArray[np.float64]
 
@@ -126,8 +127,8 @@ def _ahead(lam: float, start: Solution, before: Solution) -> Solution:
     along = (lam - start.lam) / (before.lam - start.lam)
     return replace(
         start,
-        centroids=on_line(start.centroids, before.centroids, along),
-        dual=on_line(start.dual, before.dual, along),
+        centroids=on_line(start.centroids, before.centroids, np.full(len(start.centroids), along)),
+        dual=on_line(start.dual, before.dual, np.full(len(start.dual), along)),
     )
 
 

@@ -45,6 +45,7 @@ class PrimalDual:
     def init(self, problem: Problem, start: Solution | None) -> PrimalDualState:
         """Start from the identity (or the data), or from an earlier solution."""
         C, Y, scratch = starting_point(problem, start)
+        scratch.total[:] = edge_kernels.adjoint(Y, fusion_of(problem).edges, C.shape[0])
         # In the unit of the similarity, so that its scale does not matter. Duals are as large as
         # their balls while these are small, and no larger than the gradients they balance.
         strongest = float(fusion_of(problem).differences.graph.weight.max(initial=0.0))

@@ -61,6 +61,9 @@ class Solution:
         Name of the solver.
     signs : (n, m) ndarray or None
         Multipliers of centroids >= 0, where the method has them: a better warm start.
+    move : float
+        How far the last iteration moved, beside which the gap tells a later run when to look for
+        its own; zero if unknown.
     names : tuple
         Names of the nodes, empty when they have none.
     seconds : float
@@ -78,6 +81,7 @@ class Solution:
     lam: float
     method: str
     signs: Array | None = field(default=None, repr=False)
+    move: float = field(default=0.0, repr=False)
     names: tuple[Hashable, ...] = field(default=(), repr=False)
     seconds: float = field(default=0.0, repr=False)
     provenance: Provenance | None = field(default=None, repr=False)
@@ -157,6 +161,7 @@ def pack_solution(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray
         "lam": solution.lam,
         "method": solution.method,
         "seconds": solution.seconds,
+        "move": solution.move,
     }
     arrays = {name: getattr(solution, name) for name in ARRAYS}
     return text, {name: array for name, array in arrays.items() if array is not None}
@@ -180,6 +185,7 @@ def unpack_solution(
         text["lam"],
         text["method"],
         signs=arrays.get("signs"),
+        move=text["move"],
         names=names,
         seconds=text["seconds"],
         provenance=provenance,

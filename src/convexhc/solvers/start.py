@@ -39,7 +39,7 @@ class Start(NamedTuple):
 def starting_point(problem: Problem, start: Solution | None) -> Start:
     """Centroids, dual and fused edges of ``start``, or of the solution at lam = 0.
 
-    ``scratch.total`` holds the sums D'Y. Everything is new: ``start`` is not altered.
+    Everything is new: ``start`` is not altered.
     """
     penalty = fusion_of(problem)
     n, m = problem.shape
@@ -57,17 +57,8 @@ def starting_point(problem: Problem, start: Solution | None) -> Start:
         )
     C, Y = start.centroids.copy(), penalty.feasible_dual(start.dual)
     scratch, edges = edge_kernels.scratch(penalty.edges, n, m), penalty.edges
-    scratch.total[:] = edge_kernels.adjoint(Y, edges, n)
     scratch.fused[:] = start.labels[edges.tail] == start.labels[edges.head]
     return Start(C, Y, scratch)
-
-
-def on_line(one: Array, other: Array, along: float | Array) -> Array:
-    """One + along (other - one), with one new array."""
-    out = other - one
-    out *= along
-    out += one
-    return out
 
 
 def fused_labels(problem: Problem, fused: NDArray[np.bool_]) -> Labels:

@@ -163,8 +163,9 @@ class Fusion:
 
     def feasible_dual(self, Y: Array) -> Array:
         """The nearest dual in the balls, a new array. O(E m)."""
-        out = np.array(Y, dtype=np.float64, order="C")
-        edge_kernels.project_dual(out, self.edges)
+        dual = np.ascontiguousarray(Y, np.float64)
+        out = np.empty_like(dual)
+        edge_kernels.project_dual(dual, self.edges, out)
         return out
 
 

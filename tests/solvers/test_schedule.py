@@ -1,0 +1,98 @@
+"""When certificates are taken: moves tell it where they are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted import Scripted, shrinking_pair
+
+from convexhc.problem import Certificate
+from convexhc.solvers.loop import run
+from convexhc.solvers.schedule import Schedule
+
+TOL = 1e-4
+
+
+def certificate(gap):
+    return Certificate(-1.0, gap, 0.0, 1e-12)
+
+
+def begun(start=None, **options):
+    return Schedule.of(
+        start, **{"tol": TOL, "gap_tol": 0.0, "min_iter": 0, "check_every": 10, **options}
+    )
+
+
+@pytest.fixture(scope="module")
+def solved():
+    problem, best, dual = shrinking_pair()
+    return run(problem, Scripted(best, dual), tol=TOL)
+
+
+@given(gap=st.floats(2e-4, 1e3), move=st.floats(1e-12, 1e6), n_iter=st.integers(0, 5000))
+def test_the_next_certificate_waits_for_a_smaller_move_but_not_for_ever(gap, move, n_iter):
+    schedule = begun()
+    schedule.told(n_iter, move, certificate(gap))
+    soon = schedule.soonest
+    assert n_iter < soon <= schedule.latest
+    # The move of a gap that was too large is too large, and one of next to nothing will do.
+    assert not schedule.due(soon, move) or soon == schedule.latest
+    assert schedule.due(soon, 0.0)
+    assert not schedule.due(soon - 1, 0.0)
+    assert schedule.due(n_iter + max(10, n_iter // 10), np.inf)
+
+
+@given(near=st.floats(1.5e-4, 1.0), times=st.floats(1.5, 100.0))
+def test_the_more_is_missing_the_smaller_the_move_to_wait_for(near, times):
+    one, other = begun(), begun()
+    one.told(10, 1.0, certificate(near))
+    other.told(10, 1.0, certificate(times * near))
+    assert other.level < one.level < 1.0
+
+
+def test_without_moves_certificates_come_by_the_count():
+    schedule = begun(min_iter=4)
+    assert not schedule.due(3, 0.0)
+    assert schedule.due(4, 0.0)
+    schedule.told(4, 0.0, certificate(1.0))
+    assert (schedule.soonest, schedule.latest) == (14, 14)
+
+
+def test_a_start_whose_move_is_known_tells_when_to_look_first(solved):
+    told = replace(solved, move=1e-3, certificate=certificate(0.5 * TOL), n_iter=12)
+    schedule = begun(told)
+    # Not before there is a move to go by; then as soon as it is as small as that of the start.
+    assert not schedule.due(0, 0.0)
+    assert schedule.due(1, 1e-3)
+    assert not schedule.due(1, 1.0)
+    assert schedule.due(24, 1.0)
+    assert begun(replace(told, move=0.0)).due(0, 0.0)
+
+
+def test_a_gap_of_round_off_promises_nothing_and_hides_nothing(solved):
+    nought = replace(solved, move=1e-30, certificate=certificate(1e-18))
+    assert begun(nought).due(1, 1.0)
+
+
+def test_certificates_are_fewer_for_a_method_that_tells_its_moves():
+    problem, best, dual = shrinking_pair()
+
+    class Telling(Scripted):
+        def step(self, problem, state):
+            before = state["C"].copy()
+            super().step(problem, state)
+            return float(np.square(state["C"] - before).sum())
+
+    silent, telling = Scripted(best, dual), Telling(best, dual)
+    first = replace(run(problem, telling, tol=1e-9), lam=0.5 * problem.lam)
+    assert first.move > 0.0
+    telling.offered = telling.stepped = 0
+    again = run(problem, telling, tol=1e-9, start=first)
+    run(problem, silent, tol=1e-9, start=replace(first, move=0.0))
+    assert again.relative_gap <= 1e-9
+    assert telling.offered < silent.offered
+    assert telling.stepped <= silent.stepped
