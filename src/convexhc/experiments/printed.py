@@ -81,7 +81,7 @@ class PrintedFISTA:
 
     def step(self, problem: Problem, state: PrintedState) -> None:
         """One gradient step on the kernel, then Algorithm 1."""
-        B = state.X - problem.fidelity.evaluate(state.X)[1] / problem.fidelity.lipschitz
+        B = state.X - problem.fidelity.gradient(state.X) / problem.fidelity.lipschitz
         C, state.p, state.q = self._denoise(problem, B)
         state.X = C + state.momentum.advance() * (C - state.C)
         state.C = C

@@ -1,4 +1,4 @@
-"""Points on the line through two matrices."""
+"""Sums of matrices in one pass: points on a line, steps of descent."""
 
 from __future__ import annotations
 
@@ -17,3 +17,11 @@ def on_line(one: Array, other: Array, along: Array) -> Array:
         for k in range(one.shape[1]):
             out[i, k] = one[i, k] + along[i] * (other[i, k] - one[i, k])
     return out
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def add_descent(R: Array, C: Array, G: Array, curvature: float) -> None:
+    """R <- R + curvature C - G, in place. O(n m)."""
+    for i in range(R.shape[0]):
+        for k in range(R.shape[1]):
+            R[i, k] += curvature * C[i, k] - G[i, k]

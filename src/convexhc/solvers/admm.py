@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels import signs as sign_kernels
 from convexhc.kernels.edges import Scratch
+from convexhc.kernels.lines import add_descent
 from convexhc.problem import Problem
 from convexhc.solvers.centroid_step import CentroidStep, centroid_step
 from convexhc.solvers.loop import Candidate, Solution
@@ -86,9 +87,7 @@ class ADMM:
         fidelity, solver = problem.fidelity, state.solver
         R = state.right
         if self.linear:
-            _, gradient = fidelity.evaluate(state.C)
-            R += fidelity.lipschitz * state.C
-            R -= gradient
+            add_descent(R, state.C, fidelity.gradient(state.C), fidelity.lipschitz)
         else:
             R += fidelity.target
         if solver.n_solved % _EXACT == 0 or R.size < _SMALL:
@@ -131,7 +130,7 @@ _SIGNS, _MEAN, _MOST = 0.3, 0.15, 10.0
 # and of a cold one.
 _WARM, _COLD = 2.0, 4.0
 # Every so many centroid steps, one is in double precision throughout; all, for so few entries.
-_EXACT, _SMALL = 10, 10_000
+_EXACT, _SMALL = 30, 10_000
 # Iterations at which rho and tau may change, ever rarer, so that the method converges, and how many
 # a warm start needs first; from which one on tau only falls; by how much at most at once, and at
 # least.

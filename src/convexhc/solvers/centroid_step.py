@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, diags_array
 
+from convexhc.kernels import rows
 from convexhc.problem import Problem
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.laplacian import laplacian
@@ -78,7 +79,8 @@ class Factored:
     ) -> None:
         self.problem, self.rho, self.tau, self.n_solved = problem, rho, tau, 0
         self.factor = Factor(_system(problem, rho, tau)) if factor is None else factor
-        self.metric = fusion_of(problem).differences.metric
+        mass = fusion_of(problem).differences.metric.mass
+        self.mass = np.ones(problem.shape[0]) if mass is None else mass
 
     def at(self, rho: float, tau: float) -> Factored:
         """The same for other penalties: another factor."""
@@ -93,19 +95,15 @@ class Factored:
         return self._solve(R, np.float32, 0.0)
 
     def _solve(self, R: Array, precision: type, total: float) -> Array:
-        rows = self.factor.rows
-        X: NDArray[Any] = R.astype(precision)[rows]
-        mass, constraint = self.metric.mass, self.problem.constraint
-        if mass is not None:
-            X *= mass[rows, None]
+        constraint, order = self.problem.constraint, self.factor.rows
+        X: NDArray[Any] = np.empty(R.shape, precision)
+        rows.gather(R, order, self.mass, X)
         self.factor.solve(X)
-        C = np.empty(R.shape)
-        C[rows] = X
-        n, m = R.shape
+        C = rows.scatter(X, order)
         if constraint.row_sums:
-            C += ((total - C.sum(axis=1)) / m)[:, None]
+            rows.fix_row_sums(C, total)
             if constraint.column_sums:
-                C += (total - C.sum(axis=0)) / n if mass is None else (total - mass @ C) / m
+                rows.fix_column_sums(C, self.mass, total)
         return C
 
 

@@ -57,11 +57,12 @@ class Contraction:
     @cached_property
     def between(self) -> csr_array:
         """Takes a dual between the clusters to the pull D'Y at every node, (N, E_c)."""
-        graph, share = self.graph, self.share
-        ends = np.concatenate([graph.tail, graph.head]), np.tile(np.arange(graph.n_edges), 2)
-        shape = (graph.n, graph.n_edges)
-        spread = csr_array((np.concatenate([share, -share]), ends), shape=shape)
-        return csr_array(spread @ self.sums.T)
+        graph, signs = self.graph, self.sums.tocoo()
+        pair, edge = signs.coords
+        part = signs.data * self.share[edge]
+        ends = np.concatenate([graph.tail[edge], graph.head[edge]]), np.tile(pair, 2)
+        shape = (graph.n, self.sums.shape[0])
+        return csr_array((np.concatenate([part, -part]), ends), shape=shape)
 
     def restrict(self, solution: Solution) -> Solution:
         """A solution whose clusters are these, written for the contracted problem."""

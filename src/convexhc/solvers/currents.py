@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.edges import Edges
@@ -168,14 +168,14 @@ class Currents:
         place = np.full(labels.size, -1)
         place[nodes] = np.arange(n)
         tail, head = place[edges.tail], place[edges.head]
-        ends = np.concatenate([tail, head]), np.concatenate([head, tail])
-        off = csr_array((np.tile(conductance, 2), ends), shape=(n, n))
+        degree = np.bincount(tail, conductance, n) + np.bincount(head, conductance, n)
         # One grounded node a cluster makes the system definite and leaves the flow what it was.
-        degree: Array = np.asarray(off.sum(axis=1))
         _, first = np.unique(labels[nodes], return_index=True)
         degree[first] += np.maximum(degree[first], 1e-300)
-        diagonal = csr_array((degree, (np.arange(n), np.arange(n))), shape=(n, n))
-        self.factor = Factor((diagonal - off).tocsc())
+        every = np.arange(n)
+        ends = np.concatenate([tail, head, every]), np.concatenate([head, tail, every])
+        value = np.concatenate([-conductance, -conductance, degree])
+        self.factor = Factor(csc_array((value, ends), shape=(n, n)))
         # From here on in the order of the elimination.
         place = self.factor.place
         self.nodes, self.tail, self.head = nodes[self.factor.rows], place[tail], place[head]

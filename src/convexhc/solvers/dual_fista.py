@@ -119,7 +119,7 @@ class DualFISTA:
     def step(self, problem: Problem, state: DualFISTAState) -> None:
         """One gradient step on the kernel and one inner solve."""
         L = _curvature(problem)
-        _, gradient = problem.fidelity.evaluate(state.X)
+        gradient = problem.fidelity.gradient(state.X)
         inner = Problem(Proximity(state.X - gradient / L), problem.penalty, problem.constraint).at(
             problem.lam / L
         )

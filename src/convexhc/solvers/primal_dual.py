@@ -54,27 +54,28 @@ class PrimalDual:
         weight = min(balls, L) if L > 0.0 else balls
         return PrimalDualState(C, Y, scratch, weight, (weight / 20.0, weight * 20.0))
 
-    def step(self, problem: Problem, state: PrimalDualState) -> None:
+    def step(self, problem: Problem, state: PrimalDualState) -> float:
         """One primal and one dual step."""
         penalty = fusion_of(problem)
         norm = max(penalty.differences.norm_squared, 1e-12) ** 0.5
         sigma = state.weight / norm
         tau = 1.0 / (0.5 * problem.fidelity.lipschitz + state.weight * norm)
-        _, gradient = problem.fidelity.evaluate(state.C)
+        gradient = problem.fidelity.gradient(state.C)
         gradient += penalty.metric.represent(state.scratch.total)
         gradient *= -tau
         gradient += state.C
         C, state.warm = problem.constraint.project(gradient, state.warm)
         moved = C - state.C
-        state.moved_primal += float(np.vdot(moved, moved)) / tau
+        primal = float(np.vdot(moved, moved)) / tau
         moved += C
-        state.moved_dual += (
-            edge_kernels.ascend(moved, state.Y, sigma, penalty.edges, state.scratch) / sigma
-        )
+        dual = edge_kernels.ascend(moved, state.Y, sigma, penalty.edges, state.scratch) / sigma
+        state.moved_primal += primal
+        state.moved_dual += dual
         state.C = C
         state.n_iter += 1
         if state.n_iter % 20 == 0:
             _rebalance(state)
+        return float(primal + dual)
 
     def candidate(self, problem: Problem, state: PrimalDualState) -> Candidate:
         """The iterate itself is feasible."""

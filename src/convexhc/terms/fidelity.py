@@ -55,6 +55,9 @@ class Fidelity(Protocol):
     def scale(self) -> float:
         """A size of the objective, below whose round-off a gap is nought."""
 
+    def gradient(self, C: Array) -> Array:
+        """Gradient at C, a new array."""
+
     def evaluate(self, C: Array) -> tuple[float, Array]:
         """Value and gradient at C."""
 
@@ -228,11 +231,15 @@ class Kernel:
         """Half the trace: the objective at the identity, up to sign."""
         return 0.5 * float(self.matrix.sparse.trace())
 
-    def evaluate(self, C: Array) -> tuple[float, Array]:
-        """Value and gradient with one product C K."""
+    def gradient(self, C: Array) -> Array:
+        """C K - T: one product."""
         gradient = self.matrix.after(C)
         gradient -= self.target
-        inner = self.metric.inner
+        return gradient
+
+    def evaluate(self, C: Array) -> tuple[float, Array]:
+        """Value and gradient with one product C K."""
+        gradient, inner = self.gradient(C), self.metric.inner
         return 0.5 * (inner(C, gradient) - inner(C, self.target)), gradient
 
     def lower_bound(self, C: Array, gradient: Array, pull: Array, constraint: Constraint) -> float:
@@ -260,7 +267,9 @@ class Kernel:
     @property
     def operand(self) -> csr_array | Array:
         """K itself, or the means of its rows."""
-        return self.matrix.sparse if self.means is None else self.means
+        if self.means is not None:
+            return self.means
+        return self.matrix.sparse if self.matrix.is_sparse else self.matrix.dense
 
     @property
     def in_full(self) -> bool:
@@ -303,9 +312,13 @@ class Proximity:
         """The objective at the mean: half the total variance."""
         return 0.5 * float(np.square(self.target - self.target.mean(axis=0)).sum())
 
+    def gradient(self, C: Array) -> Array:
+        """C - B."""
+        return C - self.target
+
     def evaluate(self, C: Array) -> tuple[float, Array]:
         """Value and gradient."""
-        gradient = C - self.target
+        gradient = self.gradient(C)
         return 0.5 * self.metric.inner(gradient, gradient), gradient
 
     def lower_bound(self, C: Array, gradient: Array, pull: Array, constraint: Constraint) -> float:

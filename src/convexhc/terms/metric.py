@@ -30,7 +30,7 @@ class Metric:
         """Inner product. O(c m)."""
         if self.mass is None:
             return float(np.vdot(A, B))
-        return float(np.einsum("g,gk,gk->", self.mass, A, B))
+        return float(self.mass @ np.einsum("gk,gk->g", A, B))
 
     def represent(self, covector: Array) -> Array:
         """The gradient, in this metric, of the linear form with these plain coefficients."""

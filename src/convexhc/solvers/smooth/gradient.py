@@ -45,7 +45,7 @@ class ProjectedGradient:
         """One gradient step and one projection."""
         penalty = _squared(problem)
         top = 1.0 + 4.0 * penalty.lam * float(penalty.laplacian.diagonal().max())
-        slope = problem.fidelity.evaluate(state.X)[1] + penalty.gradient(state.X)
+        slope = problem.fidelity.gradient(state.X) + penalty.gradient(state.X)
         move = state.X - slope / (top * problem.fidelity.lipschitz)
         C, state.warm = problem.constraint.project(move, state.warm)
         if np.vdot(slope, C - state.C) > 0.0:
