@@ -12,10 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
 
 import convexhc
 from convexhc import Status
+from convexhc.plots.chosen import tree_cut
 from convexhc.problem import graph_problem, smooth_problem
+from convexhc.report.levels import levels
 from convexhc.solvers.loop import run
 from convexhc.solvers.smooth import ProjectedGradient
 from laws import (
@@ -275,6 +279,7 @@ import numba, numpy as np
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
 from convexhc.problem import graph_problem
+from convexhc.report.levels import levels
 from convexhc.solvers.loop import run
 from convexhc.solvers.solve import choose_method
 
@@ -320,3 +325,49 @@ def test_auto_is_one_of_the_methods_and_solves(K, constraint):
         solution = convexhc.solve(K, lam, constraint=constraint)
         assert solution.status is Status.SOLVED
         assert solution.method in METHODS
+
+
+def wine():
+    """Points of three kinds, some far out: for long nearly all are alone, then a giant gathers."""
+    return StandardScaler().fit_transform(load_wine().data)
+
+
+SCALES = {
+    "one node": [[1.0]],
+    "two nodes": [[1.0, 0.5], [0.5, 1.0]],
+    "no edges": np.eye(4),
+    "all at once": np.eye(5) + 0.5,
+    "components": np.kron(np.eye(3), np.full((3, 3), 0.5)) + np.eye(9),
+    "groups": convexhc.similarity.two_hop(
+        convexhc.datasets.fractal_graph(n_meta=2, n_super=3, clique=4).adjacency
+    ).dense(),
+    "wine": convexhc.similarity.rbf(wine()).dense(),
+}
+
+
+@pytest.mark.parametrize("data", SCALES)
+def test_all_who_choose_a_scale_choose_the_same(data):
+    K = SCALES[data]
+    model = convexhc.ConvexHierarchicalClustering(weights=None if data == "all at once" else 10)
+    fitted = model.set_params(tol=1e-3).fit(K)
+    path = fitted.path_
+    chosen = path.suggested_plateau
+    assert fitted.plateau_ == chosen
+    assert fitted.n_clusters_ == chosen.n_clusters
+    page = levels(path)
+    assert page["plateaus"][page["suggested"]][:3] == [
+        chosen.n_clusters,
+        chosen.lam_from,
+        chosen.lam_to,
+    ]
+    noun = "cluster" if chosen.n_clusters == 1 else "clusters"
+    assert f"suggested scale: {chosen.n_clusters} {noun} for lam " in path.summary()
+    np.testing.assert_array_equal(tree_cut(path.tree)[0], fitted.labels_)
+    np.testing.assert_array_equal(path.tree.suggest()[1], fitted.labels_)
+
+
+def test_the_scale_chosen_for_wine_is_not_mostly_single_nodes():
+    path = convexhc.solve_path(SCALES["wine"], weights=10, tol=1e-3)
+    sizes = np.bincount(path.tree.suggest()[1])
+    assert np.count_nonzero(sizes == 1) < sizes.sum() / 5
+    assert 2 <= np.count_nonzero(sizes >= 10) <= 6

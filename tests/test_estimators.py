@@ -138,10 +138,10 @@ def test_no_more_clusters_than_asked_for(adjacency, n_clusters, affinity):
     assert fitted.n_connected_components_ == components.components()[0]
 
 
-def test_without_a_number_the_widest_plateau_is_taken_and_told(caplog):
+def test_without_a_number_the_suggested_plateau_is_taken_and_told(caplog):
     with caplog.at_level(logging.INFO, logger="convexhc.estimators"):
         fitted = ConvexHierarchicalClustering().fit(nested())
-    assert fitted.plateau_ == fitted.path_.widest_plateau
+    assert fitted.plateau_ == fitted.path_.suggested_plateau
     assert fitted.n_clusters_ == fitted.plateau_.n_clusters
     assert_array_equal(fitted.labels_, fitted.path_.labels(n_clusters=fitted.n_clusters_))
     assert str(fitted.plateau_) in caplog.text

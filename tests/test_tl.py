@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import asdict
 
 import anndata
 import numpy as np
@@ -65,7 +66,8 @@ def test_without_a_number_the_choice_is_recorded(adata):
     tl.convexhc(adata)
     plateau = adata.uns["convexhc"]["plateau"]
     assert plateau["n_clusters"] == adata.obs["convexhc"].nunique()
-    assert plateau["lam_from"] <= plateau["lam_to"]
+    chosen = solve_path(similarity.two_hop(connectivities()), weights=10).suggested_plateau
+    assert plateau == asdict(chosen)
     tl.convexhc(adata, n_clusters=2)
     assert "plateau" not in adata.uns["convexhc"]
 

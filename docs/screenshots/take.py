@@ -33,7 +33,7 @@ def photograph(page, target: Path) -> None:
 
 
 def take_reports(folder: Path) -> None:
-    """The fractal graph in light colours at its most notable level, the karate club in dark."""
+    """The fractal graph in light colours at the level it opens at, the karate club in dark."""
     sys.path.insert(0, str(HERE.parents[1] / "tests"))
     from report.browser import Page, start_browser
 

@@ -118,8 +118,9 @@ def _add_demo(commands: Commands) -> None:
     parser.set_defaults(run=demo)
 
 
-def _add_graph(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("graph", metavar="GRAPH", help="CSV, TSV, MTX, NPZ, NPY, GraphML, GML, ...")
+def _add_graph(parser: argparse.ArgumentParser, or_else: str = "") -> None:
+    kinds = f"CSV, TSV, MTX, NPZ, NPY, GraphML, GML, ...{or_else}"
+    parser.add_argument("graph", metavar="GRAPH", help=kinds)
     parser.add_argument(
         "--similarity",
         default="auto",
@@ -206,9 +207,9 @@ def _add_report(commands: Commands) -> None:
 
 
 def _add_info(commands: Commands) -> None:
-    text = "Size of a graph, and what a fit would cost in memory and time."
-    parser = _command(commands, "info", text, "convexhc info edges.csv")
-    _add_graph(parser)
+    text = "Size of a graph, and what a fit would cost in memory and time; or what a fit left."
+    parser = _command(commands, "info", text, "convexhc info edges.csv, or convexhc info out")
+    _add_graph(parser, "; or the folder of a fit, or a saved path")
     parser.set_defaults(run=lambda options, say, progress: info(options, say))
 
 

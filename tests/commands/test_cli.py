@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import shlex
+import shutil
 import signal
 import warnings
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ FILES = {
     "run.json",
     "report.html",
 }
+UNFINISHED = {"checkpoint.npz", "begun.json"}
 # One lam is enough where only the files matter.
 ONE = ["--lambdas", "1"]
 
@@ -248,6 +250,60 @@ def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixt
         assert word in said
 
 
+@pytest.mark.parametrize("file", ["", "path.npz"])
+def test_info_of_a_run_tells_what_its_path_tells(
+    file: str, edges: Path, fitted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", str(fitted / file)]) == 0
+    said = capsys.readouterr().out
+    path = convexhc.Path.load(fitted / "path.npz")
+    assert path.summary() in said
+    assert f"clusters: {' '.join(str(k) for k in path.available_n_clusters[::-1])}\n" in said
+    assert f"convexhc {convexhc.__version__}" in said
+    assert "tol 0.0001" in said
+    assert "MAX_ITER" not in said
+    if not file:
+        assert str(edges) in said
+        assert "similarity diffusion, neighbors 10" in said
+
+
+def test_info_tells_what_was_not_solved_and_what_to_do(
+    edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "out")
+    given = ["--lambdas", "0.3,0.4", "--max-iter", "1", "--quiet"]
+    assert main(["fit", str(edges), "-o", out, *given]) == 1
+    capsys.readouterr()
+    assert main(["info", out]) == 0
+    said = capsys.readouterr().out
+    assert "MAX_ITER: 2 lam, from 0.3 to 0.4. Iteration budget spent" in said
+    assert "lambdas 2 given" in said
+
+
+def test_info_of_other_saved_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    K = convexhc.similarity.two_hop(fractal_graph(0, n_meta=2, n_super=2, clique=3).adjacency)
+    solution = convexhc.solve(K, 1.0)
+    solution.save(tmp_path / "solution.npz")
+    assert main(["info", str(tmp_path / "solution.npz")]) == 0
+    assert solution.summary() in capsys.readouterr().out
+    path = convexhc.solve_path(K, on_check=lambda point: point.lam > 0.1)
+    path.save(tmp_path / "path.npz")
+    assert main(["info", str(tmp_path / "path.npz")]) == 0
+    said = capsys.readouterr().out
+    assert "not complete" in said
+    assert "similarity two_hop" in said
+
+
+@pytest.mark.parametrize("damaged", ["run.json", "path.npz"])
+def test_info_of_a_damaged_run_says_which_file(
+    damaged: str, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = shutil.copytree(fitted, tmp_path / "out")
+    (out / damaged).write_bytes((out / damaged).read_bytes()[:100])
+    assert main(["info", str(out)]) == 2
+    assert str(out / damaged) in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "fragment"),
     [
@@ -255,6 +311,7 @@ def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixt
         (["cut", "nowhere", "-k", "2"], "convexhc fit"),
         (["report", "nowhere"], "convexhc fit"),
         (["info", "missing.csv"], "missing.csv"),
+        (["info", "."], "looked for run.json"),
         (["experiment", "synthetic", "--data", "nowhere"], "nowhere"),
     ],
 )
@@ -316,7 +373,7 @@ def test_interrupted_then_resumed_gives_the_same_path(
     out = tmp_path / "out"
     assert main(["fit", str(edges), "-o", str(out), "--quiet"]) == 130 == 128 + signal.SIGINT
     said = capsys.readouterr().err
-    assert {file.name for file in out.iterdir()} == {"checkpoint.npz"}
+    assert {file.name for file in out.iterdir()} == UNFINISHED
     assert main(["fit", str(edges), "-o", str(out)]) == 2
     program, *told = shlex.split(said.split("go on with: ")[1])
     assert program == "convexhc"
@@ -326,6 +383,33 @@ def test_interrupted_then_resumed_gives_the_same_path(
     np.testing.assert_array_equal(resumed.lambdas, whole.lambdas)
     np.testing.assert_array_equal(resumed.partitions, whole.partitions)
     np.testing.assert_array_equal(resumed.objective, whole.objective)
+
+
+@pytest.mark.usefixtures("ctrl_c_after_three")
+def test_info_of_an_unfinished_run_tells_how_far_it_got_and_how_to_go_on(
+    edges: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(edges.parent)
+    out = tmp_path / "out"
+    assert main(["fit", edges.name, "-o", str(out), "--tol", "1e-3", "--quiet"]) == 130
+    goes_on = capsys.readouterr().err.split("go on with: ")[1]
+    assert main(["info", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "24 nodes" in said
+    assert "3 lam solved, from " in said
+    assert said.endswith(f"go on with: {goes_on}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("convexhc.commands.saved.__version__", "99.0")
+    assert main(["info", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert f"go on in {edges.parent} with: {goes_on}" in said
+    assert f"begun with convexhc {convexhc.__version__}, which it needs; this is 99.0" in said
+    (out / "begun.json").unlink()
+    assert main(["info", str(out)]) == 0
+    assert "the command it was begun with, and --resume" in capsys.readouterr().out
+    monkeypatch.chdir(edges.parent)
+    assert main(shlex.split(goes_on)[1:]) == 0
+    assert {file.name for file in out.iterdir()} == FILES
 
 
 def test_interrupted_before_the_first_lam_leaves_nothing(

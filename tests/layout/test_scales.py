@@ -1,4 +1,4 @@
-"""Levels worth a look, distances between levels, and the axis of lam."""
+"""Distances between levels, and the axis of lam."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plots.made import made_path
-from tree.paths import nested_paths, paths
+from tree.paths import paths
 
-from convexhc.layout import information_map, lam_limits, notable_plateaus
-from convexhc.layout.scales import _entropies
+from convexhc.layout import information_map, lam_limits
 from convexhc.metrics import variation_of_information
-from convexhc.tree import Tree
 
 
 @given(st.lists(st.floats(0.0, 1e9), min_size=1, max_size=8), st.floats(0.0, 0.5))
@@ -51,31 +49,3 @@ def test_a_sample_stands_for_many_levels():
     assert found.levels.size == 7
     assert found.levels[0] == 0
     assert found.levels[-1] == n - 1
-
-
-@given(nested_paths())
-def test_entropies_are_those_of_the_cuts(path):
-    tree = Tree.from_partitions(*path)
-    for k, entropy in _entropies(tree).items():
-        shares = np.bincount(tree.labels(n_clusters=k)) / tree.n_leaves
-        assert entropy == pytest.approx(-(shares * np.log(shares)).sum(), abs=1e-12)
-
-
-@given(nested_paths(), st.integers(1, 4))
-def test_notable_levels_last_and_say_something(path, count):
-    tree = Tree.from_partitions(*path)
-    found = notable_plateaus(tree, count)
-    assert len(found) <= count
-    assert set(found) <= set(tree.plateaus())
-    assert all(1 < plateau.n_clusters < tree.n_leaves for plateau in found)
-    assert all(plateau.log_width > 0 for plateau in found)
-    assert list(found) == sorted(found, key=lambda plateau: plateau.lam_from)
-
-
-def test_a_long_plateau_of_single_nodes_is_not_notable():
-    n = 40
-    nearly_apart = np.append([0, 0], np.arange(1, n - 1))
-    rows = [np.arange(n), nearly_apart, np.arange(n) // 10, np.zeros(n, dtype=int)]
-    tree = Tree.from_partitions([1.0, 1.1, 50.0, 100.0], rows)
-    assert tree.widest_plateau().n_clusters == n - 1
-    assert [plateau.n_clusters for plateau in notable_plateaus(tree)] == [4]

@@ -191,6 +191,25 @@ def test_two_threads_of_joblib_give_the_same_paths(graphs, singles):
         assert_same(path, singles[name])
 
 
+def test_every_graph_is_handed_out_at_once_for_workers_that_come_later(graphs, monkeypatch):
+    handed, seen = [], []
+
+    def delayed(function):
+        def hand(task):
+            handed.append(task.name)
+            return joblib.delayed(function)(task)
+
+        return hand
+
+    monkeypatch.setattr(module, "delayed", delayed)
+    many = dict.fromkeys(range(24), graphs["g0"])
+    with joblib.parallel_config("threading"):
+        convexhc.solve_paths(
+            many, n_jobs=2, lambdas=LAMBDAS, on_result=lambda *_: seen.append(len(handed))
+        )
+    assert seen == [24] * 24
+
+
 def test_two_processes_give_the_same_paths_and_survive_a_failure(graphs, singles, tmp_path):
     bad = {"bad": -np.eye(2)}
     seen = []

@@ -252,6 +252,7 @@ def test_summary_names_size_range_certificate_and_plateaus(path):
     assert f"{len(path.points)} lam" in said
     assert f"{path.relative_gap.max():.1e}" in said
     assert re.search(r"\b6 clusters for lam", said)
+    assert f"suggested scale: {path.suggested_plateau.n_clusters} clusters for lam" in said
     assert "not solved" not in said
     assert "only close the tree" not in said
 

@@ -79,7 +79,7 @@ def test_both_levels_of_the_fractal_graph_are_its_widest_plateaus(fractal_path):
     widest = sorted(between, key=lambda p: -p.log_width)[:2]
     assert {p.n_clusters for p in widest} == {28, 4}
     assert min(p.log_width for p in widest) > np.log(2.0)
-    assert path.widest_plateau.n_clusters in (28, 4)
+    assert path.suggested_plateau.n_clusters in (28, 4)
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_a_level_says_what_its_point_says():
     assert said["gap"] == path.relative_gap.tolist()
     assert said["iterations"] == [point.n_iter for point in path.points]
     assert said["names"] == list(path.names)
-    assert said["plateaus"][said["widest"]][0] == path.widest_plateau.n_clusters
+    assert said["plateaus"][said["suggested"]][0] == path.suggested_plateau.n_clusters
 
 
 def test_the_first_level_shown_is_no_giant_with_stragglers():
@@ -56,13 +56,12 @@ def test_the_first_level_shown_is_no_giant_with_stragglers():
     rows = [nodes, nodes // 2, nodes // 10, 0 * nodes]
     path = made_path([0.1, 0.2, 2.0, 40.0], rows)
     said = levels(path)
-    assert said["plateaus"][said["widest"]][0] == 2
-    assert said["plateaus"][said["start"]][0] == 6
+    assert said["plateaus"][said["suggested"]][0] == 6
 
 
 def test_where_all_fuses_at_once_there_is_a_first_level_still():
     said = levels(made_path([1.0, 2.0], [[0, 1, 2], [0, 0, 0]]))
-    assert said["start"] == said["widest"]
+    assert said["plateaus"][said["suggested"]][0] == 1
 
 
 def test_the_tree_can_be_rebuilt():

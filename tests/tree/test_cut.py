@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from tree.paths import chain, leaves_under, pairs, paths
 
-from convexhc.tree import Plateau, Tree, cut_linkage
+from convexhc.tree import Tree, cut_linkage
 
 
 def is_finer(fine, coarse):
@@ -238,46 +238,3 @@ def test_plateaus_tile_the_path(path):
         if plateau.lam_from > 0:
             width = np.log(plateau.lam_to / plateau.lam_from)
             assert plateau.log_width == pytest.approx(width, abs=1e-12)
-
-
-@given(paths())
-def test_the_widest_plateau_is_one_of_them(path):
-    tree = Tree.from_partitions(*path)
-    widest = tree.widest_plateau()
-    between = [p for p in tree.plateaus() if 1 < p.n_clusters < tree.n_leaves]
-    between = [p for p in between if p.lam_from > tree.lambdas[0]] or between
-    if between:
-        assert widest in between
-        assert widest.log_width == pytest.approx(max(p.log_width for p in between))
-    else:
-        assert widest == tree.plateaus()[-1]
-
-
-def test_widest_plateau_breaks_ties_towards_fewer_clusters():
-    path = [[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]]
-    tree = Tree.from_partitions(np.geomspace(0.1, 0.7, 4), path)
-    assert tree.widest_plateau().n_clusters == 2
-
-
-@pytest.mark.parametrize("first", [1e-9, 1e-3, 1.0])
-def test_where_the_path_begins_does_not_decide_which_plateau_is_widest(first):
-    """Nodes 0 and 1 are twins, together at any lam."""
-    path = [[0, 0, 1, 2, 3], [0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0]]
-    tree = Tree.from_partitions([first, 2.0, 6.0, 9.0], path)
-    assert tree.widest_plateau() == Plateau(3, 2.0, 6.0, pytest.approx(np.log(3.0)))
-
-
-def test_widest_plateau_where_there_is_none_between():
-    log3 = pytest.approx(np.log(3.0))
-    at_once = Tree.from_partitions([1.0, 2.0, 6.0], [[0, 1, 2], [0, 0, 0], [0, 0, 0]])
-    assert at_once.widest_plateau() == Plateau(1, 2.0, 6.0, log3)
-    never = Tree.from_partitions([2.0, 6.0], [[0, 1], [0, 1]])
-    assert never.widest_plateau() == Plateau(2, 2.0, 6.0, log3)
-    alone = Tree.from_partitions([0.0], [[0]])
-    assert alone.widest_plateau() == Plateau(1, 0.0, 0.0, 0.0)
-
-
-def test_a_plateau_from_zero_counts_from_the_first_positive_lam():
-    tree = Tree.from_partitions([0.0, 1.0, 2.0], [[0, 0, 1], [0, 0, 1], [0, 0, 0]])
-    widest = tree.widest_plateau()
-    assert widest == Plateau(2, 0.0, 2.0, pytest.approx(np.log(2.0)))

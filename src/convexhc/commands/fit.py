@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import shlex
 import time
 from argparse import Namespace
 from pathlib import Path as File
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from convexhc.commands.folder import Folder
+from convexhc.commands.folder import Folder, resuming
 from convexhc.commands.graphs import read_both, similarity_for, weights_of
 from convexhc.commands.progress import ProgressLine, follow
 from convexhc.commands.speech import Failure, Interruption, Refusal, Say, clock, counted
@@ -74,7 +73,7 @@ def walk(
     draw = follow(progress, kernel, weights=weights, l1_ratio=options.l1_ratio, lambdas=lambdas)
 
     def check(point: Point) -> None:
-        folder.begin()
+        folder.begin(options.given)
         draw(point)
 
     return solve_path(
@@ -94,8 +93,7 @@ def walk(
 def _how_to_go_on(options: Namespace, folder: Folder) -> str:
     if not folder.checkpoint.exists():
         return "interrupted before the first lam was solved, so there is nothing to go on from."
-    again = [word for word in options.given if word not in ("--force", "--resume")]
-    return f"interrupted; go on with: {shlex.join(['convexhc', *again, '--resume'])}"
+    return f"interrupted; go on with: {resuming(options.given)}"
 
 
 def parse_lambdas(text: str | None) -> list[float] | None:

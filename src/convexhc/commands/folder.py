@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import os
-from collections.abc import Hashable, Iterable, Mapping
+import shlex
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path as File
@@ -18,6 +19,7 @@ from scipy import sparse
 from convexhc.commands.speech import Refusal
 from convexhc.graph import Graph
 from convexhc.path import Path
+from convexhc.version import __version__
 
 # The last one marks the run as finished.
 FILES = (
@@ -37,8 +39,8 @@ class Folder:
 
     ``labels.csv`` (a row a node, a column a level), ``linkage.csv`` (scipy's form), ``tree.nwk``,
     ``path.npz`` (everything, for `Path.load`), ``graph.npz`` (the graph that was read),
-    ``report.html`` and ``run.json`` (versions, options, fingerprints, certificates);
-    ``checkpoint.npz`` while the run is not finished.
+    ``report.html`` and ``run.json`` (versions, options, fingerprints, certificates). While the run
+    is not finished, ``checkpoint.npz`` (how far it got) and ``begun.json`` (how it was begun).
     """
 
     root: File
@@ -47,6 +49,11 @@ class Folder:
     def checkpoint(self) -> File:
         """Progress of an unfinished run."""
         return self.root / "checkpoint.npz"
+
+    @property
+    def begun(self) -> File:
+        """How an unfinished run was begun: version, arguments, and where they were given."""
+        return self.root / "begun.json"
 
     @property
     def report(self) -> File:
@@ -60,7 +67,7 @@ class Folder:
         if resume and not self.checkpoint.exists():
             raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
         if force:
-            self.checkpoint.unlink(missing_ok=True)
+            self._forget_progress()
         elif self.checkpoint.exists() and not resume:
             raise Refusal(
                 f"{self.root} holds an unfinished run: go on with --resume, or start anew with "
@@ -75,9 +82,12 @@ class Folder:
                 )
         self.root.mkdir(parents=True, exist_ok=True)
 
-    def begin(self) -> None:
+    def begin(self, given: Sequence[str]) -> None:
         """Something new has been computed: a run that was there before is no longer whole."""
         (self.root / FILES[-1]).unlink(missing_ok=True)
+        if not self.begun.exists():
+            how = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
+            write_text(self.begun, json.dumps(how, indent=2) + "\n")
 
     def leave_empty(self) -> None:
         """Take the folder away again if nothing was written."""
@@ -99,18 +109,29 @@ class Folder:
     def finish(self, run: Mapping[str, Any]) -> None:
         """Write the record, which marks the run as finished."""
         write_text(self.root / FILES[-1], json.dumps(run, indent=2) + "\n")
+        self._forget_progress()
+
+    def _forget_progress(self) -> None:
         self.checkpoint.unlink(missing_ok=True)
+        self.begun.unlink(missing_ok=True)
+
+    def finished(self) -> bool:
+        """Whether a run was finished here."""
+        return (self.root / FILES[-1]).exists()
 
     def run(self) -> dict[str, Any]:
         """The record of a finished run; `Refusal` without one."""
         file = self.root / FILES[-1]
-        if not file.exists():
+        if not self.finished():
             raise Refusal(
                 f"{self.root} holds no finished run: make one with "
                 f"convexhc fit GRAPH -o {self.root}."
             )
-        said = json.loads(file.read_text(encoding="utf-8"))
-        if not isinstance(said, dict):
+        try:
+            said = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError:
+            said = None
+        if not isinstance(said, dict) or "convexhc" not in said:
             raise Refusal(f"{file} is not the record of a run: fit again with --force.")
         return said
 
@@ -123,6 +144,18 @@ class Folder:
         """The saved graph, with the names of the path."""
         matrix = sparse.csr_array(sparse.load_npz(self.root / "graph.npz"))
         return Graph.from_matrix(matrix, names=names, signed=True)
+
+
+def resuming(given: Sequence[str]) -> str:
+    """The command that goes on with a run begun with these arguments.
+
+    Examples
+    --------
+    >>> resuming(["fit", "my edges.csv", "-o", "out", "--force"])
+    "convexhc fit 'my edges.csv' -o out --resume"
+    """
+    again = [word for word in given if word not in ("--force", "--resume")]
+    return shlex.join(["convexhc", *again, "--resume"])
 
 
 def labels_csv(path: Path) -> str:

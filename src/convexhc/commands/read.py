@@ -11,6 +11,7 @@ import numpy as np
 from convexhc.commands.fit import write_page
 from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite, write_text
 from convexhc.commands.graphs import read_both, similarity_for, similarity_of, weights_of
+from convexhc.commands.saved import tell_saved
 from convexhc.commands.speech import Refusal, Say, clock, counted
 from convexhc.graph import Graph
 from convexhc.problem import Problem
@@ -60,7 +61,9 @@ def report(options: Namespace, say: Say) -> int:
 
 
 def info(options: Namespace, say: Say) -> int:
-    """Size of a graph, and what a fit would cost."""
+    """Size of a graph, and what a fit would cost; or what a fit left."""
+    if tell_saved(File(options.graph), say):
+        return 0
     graph, kernel = read_both(options)
     try:
         _, problem = prepare(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Hashable
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from convexhc.path import Path, Point
-from convexhc.problem import Labels
-from convexhc.tree import Plateau, Tree
+from convexhc.tree import Plateau
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -52,7 +50,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         elif self.n_clusters is not None:
             labels = path.labels(n_clusters=self.n_clusters, min_cluster_size=self.min_cluster_size)
         else:
-            labels, self.plateau_ = _longest(path.tree, self.min_cluster_size)
+            self.plateau_, labels = path.tree.suggest(min_cluster_size=self.min_cluster_size)
             _log.info("neither n_clusters nor lam was given: chose %s", self.plateau_)
         self.labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
@@ -99,34 +97,3 @@ def row_names(X: Any) -> list[Hashable] | None:
     """Names of the rows of a DataFrame, unless some are equal: scikit-learn does not mind."""
     names = X.index.tolist() if hasattr(X, "columns") and hasattr(X, "index") else []
     return names if names and len(set(names)) == len(names) else None
-
-
-def _longest(tree: Tree, min_size: int) -> tuple[Labels, Plateau]:
-    """Where the number of clusters of ``min_size`` or more lasts longest, and the labels there.
-
-    With ``min_size`` one this is the widest plateau of the tree. Above, small clusters that join
-    large ones do not end a plateau; the labels are those of its coarse end, where few are left.
-    """
-
-    def n_large(plateau: Plateau) -> int:
-        sizes = np.bincount(tree.labels(lam=plateau.lam_from))
-        return int(np.count_nonzero(sizes >= min_size))
-
-    found, ends = [], []
-    for count, group in groupby(tree.plateaus(), n_large):
-        first, *rest = group
-        last = rest[-1] if rest else first
-        width = first.log_width + sum(plateau.log_width for plateau in rest)
-        found.append(Plateau(count, first.lam_from, last.lam_to, width))
-        ends.append(last.lam_from)
-    between = [at for at, plateau in enumerate(found) if 1 < plateau.n_clusters < tree.n_leaves]
-    # As in the tree: a plateau without a beginning counts only if no other has one.
-    between = [at for at in between if found[at].lam_from > tree.lambdas[0]] or between
-    # Equal up to rounding: the coarsest.
-    enough = max((found[at].log_width for at in between), default=0.0) * (1 - 1e-9)
-    best = max((at for at in between if found[at].log_width >= enough), default=len(found) - 1)
-    if found[best].n_clusters == 0:
-        # Every component is small: only the top of the tree makes a cluster that counts.
-        return tree.labels(n_clusters=1, min_cluster_size=min_size), found[best]
-    labels = tree.labels(lam=ends[best], min_cluster_size=min_size)
-    return labels, found[best]

@@ -48,8 +48,8 @@ class ConvexHierarchicalClustering(PathClusterer):
     n_clusters : int, optional
         Cut the tree into at most so many clusters: ``n_clusters_`` says how many it gave,
         ``path_.available_n_clusters`` how many it can give. If neither this nor ``lam`` is given,
-        the cut is where the number of clusters lasts over the widest range of log lam, and
-        ``plateau_`` records the choice.
+        the cut is at a scale that lasts and says something (`Tree.suggest`), and ``plateau_``
+        records the choice.
     lam : float, optional
         Solve for this strength of the penalty alone. ``linkage_`` then holds the clusters found
         there, joined at the top.

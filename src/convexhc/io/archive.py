@@ -51,6 +51,18 @@ def read_npz(
         ) from error
 
 
+def kind_of(file: File) -> str | None:
+    """What a file of `write_npz` holds, as ``path`` or ``checkpoint``; None for any other file."""
+    if not zipfile.is_zipfile(file):
+        return None
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            text = json.loads(str(archive["text"]))
+    except (zipfile.BadZipFile, ValueError, LookupError, EOFError):
+        return None
+    return str(text["kind"]) if isinstance(text, dict) and "kind" in text else None
+
+
 def _arrays(loaded: Any) -> dict[str, NDArray[Any]]:
     if isinstance(loaded, np.ndarray):
         raise ValueError("a single array")

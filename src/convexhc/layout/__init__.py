@@ -29,7 +29,6 @@ from convexhc.layout.scales import (
     InformationMap,
     information_map,
     lam_limits,
-    notable_plateaus,
 )
 from convexhc.layout.trails import Trails, centroid_trails
 
@@ -52,7 +51,6 @@ __all__ = [
     "name_sides",
     "neutral",
     "node_colors",
-    "notable_plateaus",
     "ordered_cells",
     "palette",
     "partition_flow",

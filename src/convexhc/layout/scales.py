@@ -1,4 +1,4 @@
-"""Which scales a path has: the range of lam, the levels worth showing, how far apart they are."""
+"""Which scales a path has: the range of lam, and how far apart its levels are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from convexhc.metrics import variation_of_information
 from convexhc.path import Path
-from convexhc.tree import Plateau, Tree
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -93,57 +92,3 @@ def information_map(path: Path, *, max_levels: int = 60) -> InformationMap:
             distance[a, b] = distance[b, a] = apart
     borders = np.append(path.lambdas[levels], path.lambdas[-1])
     return InformationMap(levels, borders, distance)
-
-
-def notable_plateaus(tree: Tree, count: int = 3) -> tuple[Plateau, ...]:
-    """The levels of a tree most worth looking at, from fine to coarse.
-
-    A plateau is notable if it persists and says something: its range of log lam times its
-    variation of information to the nearer of the two partitions that say nothing, all nodes apart
-    and all together. A long plateau of single nodes, or of one giant and a straggler, scores low.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of a path.
-    count : int
-        At most so many.
-
-    Returns
-    -------
-    tuple of Plateau
-        The best ones, without those that score less than half of the first; empty when
-        everything fuses at once. O(n).
-
-    Examples
-    --------
-    >>> rows = [[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]]
-    >>> tree = Tree.from_partitions([1.0, 2.0, 3.0, 30.0], rows)
-    >>> [plateau.n_clusters for plateau in notable_plateaus(tree)]
-    [2]
-    """
-    plateaus = tree.plateaus()
-    entropy = _entropies(tree)
-    scores = np.array(
-        [
-            plateau.log_width * min(entropy[k], np.log(tree.n_leaves) - entropy[k])
-            for plateau in plateaus
-            for k in [plateau.n_clusters]
-        ]
-    )
-    best = np.argsort(-scores, kind="stable")[:count]
-    # Rounding leaves a trace of a score to those that say nothing.
-    kept = best[(scores[best] > 1e-9) & (scores[best] > scores[best[0]] / 2.0)]
-    return tuple(plateaus[at] for at in np.sort(kept))
-
-
-def _entropies(tree: Tree) -> dict[int, float]:
-    """Entropy of the partition at each level of a tree, by its number of clusters."""
-    nodes = tree.nodes
-    weight = nodes.size * np.log(nodes.size)
-    inside = np.bincount(
-        nodes.parent[:-1] - nodes.n_leaves, weights=weight[:-1], minlength=nodes.n_merges
-    )
-    gained = np.append(0.0, np.cumsum(weight[nodes.n_leaves :] - inside))[nodes.level_ends]
-    entropy = np.log(nodes.n_leaves) - gained / nodes.n_leaves
-    return dict(zip(nodes.level_counts.tolist(), entropy.tolist(), strict=True))

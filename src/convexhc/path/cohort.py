@@ -196,7 +196,11 @@ def _outcomes(
                 yield task.place, stored
                 continue
         open_[task.place] = kept
-    workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    # All at once: joblib would else hold back what its workers of the first moment cannot take,
+    # and workers of a cluster that come later would stay idle.
+    workers = Parallel(
+        n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="all"
+    )
     for place, outcome in workers(delayed(_solved)(task) for task in open_.values()):
         file = open_[place].file
         if file is not None and outcome.path is not None:

@@ -126,9 +126,20 @@ class Path:
         return self.tree.plateaus()
 
     @property
-    def widest_plateau(self) -> Plateau:
-        """The scale that persists longest: the widest range of log lam with one partition."""
-        return self.tree.widest_plateau()
+    def suggested_plateau(self) -> Plateau:
+        """The scale to take when none is asked for: one that lasts and says something.
+
+        The rule is that of `Tree.suggest`; the estimators, the report and the figures keep to it.
+
+        Examples
+        --------
+        >>> import convexhc
+        >>> graph = convexhc.datasets.fractal_graph(n_meta=3, n_super=4, clique=6)
+        >>> K = convexhc.similarity.two_hop(graph.adjacency)
+        >>> convexhc.solve_path(K, tol=1e-3).suggested_plateau.n_clusters
+        12
+        """
+        return self.tree.suggest()[0]
 
     def labels(
         self,
@@ -234,8 +245,9 @@ class Path:
         )
 
     def summary(self) -> str:
-        """A short text: size, range, plateaus, certificate, splits."""
+        """A short text: size, range, certificate, splits, the suggested scale, plateaus."""
         widest = sorted(self.plateaus, key=lambda p: -p.log_width)[:5]
+        chosen = self.suggested_plateau
         unsolved = sum(point.status != "SOLVED" for point in self.points)
         certified = f"largest relative gap {self.relative_gap.max():.1e}"
         lines = [
@@ -243,12 +255,10 @@ class Path:
             f"{len(self.points)} lam from {self.lambdas[0]:.4g} to {self.lambdas[-1]:.4g}",
             f"certificate: {certified}" + (f"; {unsolved} lam not solved" if unsolved else ""),
             f"nested: {'yes' if self.is_nested else f'no, {len(self.splits)} split(s)'}",
+            f"suggested scale: {chosen.n_clusters} {_range(chosen)}",
             "widest plateaus:",
         ]
-        lines += [
-            f"  {p.n_clusters:5d} clusters for lam {p.lam_from:.4g} to {p.lam_to:.4g}"
-            for p in widest
-        ]
+        lines += [f"  {plateau.n_clusters:5d} {_range(plateau)}" for plateau in widest]
         if self.tree.root_joins:
             lines.append(f"{self.tree.root_joins} join(s) at the top only close the tree")
         return "\n".join(lines)
@@ -273,6 +283,11 @@ class Path:
     def load(cls, file: File) -> Path:
         """Read a path that `save` wrote."""
         return read_npz(file, "path", _unpack)
+
+
+def _range(plateau: Plateau) -> str:
+    noun = "cluster" if plateau.n_clusters == 1 else "clusters"
+    return f"{noun} for lam {plateau.lam_from:.4g} to {plateau.lam_to:.4g}"
 
 
 def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:

@@ -134,6 +134,12 @@ class Checkpoint:
         self._size = sum(array.nbytes for array in arrays.values())
 
 
+def solved_so_far(file: str | os.PathLike[str]) -> tuple[Point, ...]:
+    """The points in a checkpoint, in increasing order of lam, whatever run it belongs to."""
+    points = read_npz(file, "checkpoint", lambda _, arrays: unpack_points(arrays))
+    return tuple(sorted(points, key=lambda point: point.lam))
+
+
 def pack_points(points: Iterable[Point]) -> dict[str, NDArray[Any]]:
     """Points as arrays: one column a quantity, one row a lam."""
     points = tuple(points)

@@ -14,7 +14,6 @@ from convexhc.layout import (
     cluster_ranks,
     color_ranks,
     colors_of,
-    notable_plateaus,
     ranks_by_size,
 )
 from convexhc.path import Path
@@ -61,7 +60,7 @@ class Level:
 def chosen_level(
     result: Path | Solution, *, n_clusters: int | None = None, lam: float | None = None
 ) -> Level:
-    """The level asked for, or the most notable one; of a solution, the only one.
+    """The level asked for, or the suggested one; of a solution, the only one.
 
     Raises
     ------
@@ -95,14 +94,13 @@ def chosen_level(
 def tree_cut(
     tree: Tree, *, n_clusters: int | None = None, lam: float | None = None
 ) -> tuple[IntArray, float]:
-    """A cut of a tree, by default the most notable one, and where on the axis of lam it is."""
+    """A cut of a tree, by default the suggested one, and where on the axis of lam it is."""
     if n_clusters is not None and lam is not None:
         raise ValueError(f"give n_clusters or lam, received both: {n_clusters} and {lam}.")
     if lam is not None:
         return tree.labels(lam=lam), float(lam)
     if n_clusters is None:
-        notable = notable_plateaus(tree, 1) or (tree.widest_plateau(),)
-        n_clusters = notable[0].n_clusters
+        n_clusters = tree.suggest()[0].n_clusters
     nodes = tree.nodes
     labels = tree.labels(n_clusters=n_clusters)
     level = int(np.argmax(nodes.level_counts <= n_clusters))

@@ -35,7 +35,7 @@ def coalescence(
     result : Path or Solution
         A path that kept centroids; a solution has discs only.
     n_clusters, lam : int, float, optional
-        The level; by default the most notable one. Discs stand at the lam nearest to it whose
+        The level; by default the suggested one. Discs stand at the lam nearest to it whose
         centroids were kept.
     trails : bool
         Draw the trails.

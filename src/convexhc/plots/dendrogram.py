@@ -68,7 +68,7 @@ def dendrogram(
     path : Path or Tree
         What to draw.
     n_clusters, lam : int, float, optional
-        The cut; by default the most notable level.
+        The cut; by default the suggested level.
     max_leaves : int, optional
         Draw at most so many leaves: the top of the tree, its clusters as wedges with the number
         of their nodes. By default 50 for trees with more than 300 leaves.

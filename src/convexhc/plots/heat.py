@@ -54,7 +54,7 @@ def heatmap(
         What to draw, with the nodes of the result; by default the centroids: row i is where node
         i draws from, column i its centroid.
     n_clusters, lam : int, float, optional
-        The cut, and the lam of the centroids; by default the most notable level.
+        The cut, and the lam of the centroids; by default the suggested level.
     max_cells : int
         Cells along a side; with more nodes each shows a mean.
     names : bool

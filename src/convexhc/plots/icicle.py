@@ -63,7 +63,7 @@ def icicle(
     path : Path or Tree
         What to draw.
     n_clusters, lam : int, float, optional
-        The cut; by default the most notable level.
+        The cut; by default the suggested level.
     names : bool
         Name the nodes, where there is room.
     orientation : {"right", "top"}

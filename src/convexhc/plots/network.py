@@ -59,7 +59,7 @@ def network(
         The edges to draw, between the nodes of the result: the graph itself rather than a
         similarity, which has many more. Beyond 20 000 the strongest are drawn.
     n_clusters, lam : int, float, optional
-        The cut; by default the most notable level.
+        The cut; by default the suggested level.
     positions : (n, 2) array, optional
         Places of the nodes, in the order of the result; by default
         :func:`convexhc.layout.graph_positions`.

@@ -14,7 +14,6 @@ from convexhc.layout import (
     cluster_ranks,
     color_ranks,
     colors_of,
-    notable_plateaus,
     partition_flow,
 )
 from convexhc.path import Path
@@ -122,7 +121,7 @@ def _default_counts(path: Path) -> list[int]:
     # Below what the path reached, components are joined for the sake of the tree only.
     available = np.array(path.available_n_clusters)
     available = available[available >= path.n_clusters[-1]]
-    lasting = [p.n_clusters for count in (1, 3) for p in notable_plateaus(path.tree, count)]
+    lasting = [p.n_clusters for count in (1, 3) for p in path.tree.notable_plateaus(count)]
     most = max(2.0, min(len(path.names) / 2.0, 60.0))
     targets = np.geomspace(2.0, most, _LEVELS)
     nearest = [int(available[np.abs(np.log(available / target)).argmin()]) for target in targets]

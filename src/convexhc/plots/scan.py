@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.layout import information_map, lam_limits, notable_plateaus, palette
+from convexhc.layout import information_map, lam_limits, palette
 from convexhc.path import Path
 from convexhc.plots.chosen import path_of, tree_cut
 from convexhc.plots.style import (
@@ -106,7 +106,7 @@ def _marks(
 ) -> list[tuple[float, int]]:
     """Where the chosen scales are on the axis, and how many clusters they have."""
     if n_clusters is None and lam is None:
-        wanted: Sequence[int] = [plateau.n_clusters for plateau in notable_plateaus(path.tree)]
+        wanted: Sequence[int] = [plateau.n_clusters for plateau in path.tree.notable_plateaus()]
     else:
         wanted = [] if n_clusters is None else np.atleast_1d(np.array(n_clusters)).tolist()
     marks = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.layout import color_ranks, neutral, notable_plateaus, palette
+from convexhc.layout import color_ranks, neutral, palette
 from convexhc.path import Path
 from convexhc.report.packing import packed
 from convexhc.solvers.loop import Status
@@ -42,8 +42,7 @@ def levels(path: Path) -> dict[str, Any]:
         "neutral": {"light": neutral(), "dark": neutral(dark=True)},
         "tree": _tree(tree),
         "plateaus": [[p.n_clusters, p.lam_from, p.lam_to, p.log_width] for p in path.plateaus],
-        "widest": path.plateaus.index(path.widest_plateau),
-        "start": _start(path),
+        "suggested": path.plateaus.index(path.suggested_plateau),
         "splits": {
             "count": len(path.splits),
             "listed": [_split(split) for split in path.splits[:_SPLITS_NAMED]],
@@ -57,12 +56,6 @@ def levels(path: Path) -> dict[str, Any]:
 def number(value: float) -> float | None:
     """A number for JSON, which knows no NaN and no infinity."""
     return float(value) if math.isfinite(value) else None
-
-
-def _start(path: Path) -> int:
-    """The plateau that a reader meets first: one that says something, and persists."""
-    notable = notable_plateaus(path.tree, 1)
-    return path.plateaus.index(notable[0] if notable else path.widest_plateau)
 
 
 def label_changes(partitions: list[NDArray[Any]]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """From the partitions of a path to a tree: fusions, splits, linkage, cuts, exports.
 
 Read in this order: ``records`` (what a tree reports), ``nodes`` (a tree as arrays), ``meet``
-(partitions to fusions and splits), ``build`` (fusions to nodes), ``cut``, ``layout``, ``export``,
-and ``tree``, the class that offers all of it. Nothing in here recurses: a chain of 50 000 leaves
-is as welcome as a balanced tree.
+(partitions to fusions and splits), ``build`` (fusions to nodes), ``cut``, ``scale`` (which one to
+take), ``layout``, ``export``, and ``tree``, the class that offers all of it. Nothing in here
+recurses: a chain of 50 000 leaves is as welcome as a balanced tree.
 """
 
 from convexhc.tree.cut import cut_linkage

@@ -17,9 +17,6 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 Small = Literal["nearest", "noise"]
 
-# Widths on a geometric grid are equal up to rounding; such ties go to fewer clusters.
-TIE = 1e-9
-
 
 def cut_linkage(
     Z: ArrayLike, *, n_clusters: SupportsIndex | None = None, height: float | None = None
@@ -120,19 +117,24 @@ def merges_for_large(nodes: Nodes, n_clusters: int, min_size: int) -> int:
             f"min_cluster_size must be at most the number of nodes, {nodes.n_leaves}; "
             f"got {min_size}."
         )
-    large = (nodes.size >= min_size).astype(np.int64)
-    inside = np.bincount(
-        nodes.parent[:-1] - nodes.n_leaves, weights=large[:-1], minlength=nodes.n_merges
-    ).astype(np.int64)
-    gained = np.cumsum(large[nodes.n_leaves :] - inside)
-    start = int(large[: nodes.n_leaves].sum())
-    counts = start + np.concatenate([[0], gained])[nodes.level_ends]
+    counts = large_counts(nodes, min_size)
     shown = nodes.level_ends <= nodes.n_real
     allowed = shown & (counts >= 1) & (counts <= n_clusters)
     if counts[shown][-1] > n_clusters or not allowed.any():
         allowed = ~shown & (counts >= 1) & (counts <= n_clusters)
     best = np.flatnonzero(allowed & (counts == counts[allowed].max()))
     return int(nodes.level_ends[best[-1]])
+
+
+def large_counts(nodes: Nodes, min_size: int) -> IntArray:
+    """Number of clusters of ``min_size`` or more at each level."""
+    large = (nodes.size >= min_size).astype(np.int64)
+    inside = np.bincount(
+        nodes.parent[:-1] - nodes.n_leaves, weights=large[:-1], minlength=nodes.n_merges
+    ).astype(np.int64)
+    gained = np.cumsum(large[nodes.n_leaves :] - inside)
+    start = int(large[: nodes.n_leaves].sum())
+    return np.asarray(start + np.concatenate([[0], gained])[nodes.level_ends], dtype=np.int64)
 
 
 def roots_after(nodes: Nodes, merges: int) -> IntArray:
@@ -198,15 +200,3 @@ def plateaus(nodes: Nodes, lambdas: FloatArray) -> tuple[Plateau, ...]:
         Plateau(int(counts[at]), float(starts[at]), float(stops[at]), float(widths[at]))
         for at in range(skipped, shown.size)
     )
-
-
-def widest_plateau(nodes: Nodes, lambdas: FloatArray) -> Plateau:
-    """The widest plateau between all apart and all together; see :meth:`Tree.widest_plateau`."""
-    found = plateaus(nodes, lambdas)
-    between = [plateau for plateau in found if 1 < plateau.n_clusters < nodes.n_leaves]
-    if not between:
-        return found[-1]
-    # Twins are together from lam = 0 on: how wide that looks depends on where the path begins.
-    between = [plateau for plateau in between if plateau.lam_from > lambdas[0]] or between
-    enough = max(plateau.log_width for plateau in between) * (1 - TIE)
-    return [plateau for plateau in between if plateau.log_width >= enough][-1]

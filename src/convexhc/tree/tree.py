@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc.tree import cut, export, layout
+from convexhc.tree import cut, export, layout, scale
 from convexhc.tree.build import (
     checked_labels,
     checked_lambdas,
@@ -276,20 +276,55 @@ class Tree:
         """
         return cut.plateaus(self.nodes, self.lambdas)
 
-    def widest_plateau(self) -> Plateau:
-        """The plateau with the widest range of log lam among those with 1 < n_clusters < n.
+    def suggest(self, *, min_cluster_size: SupportsIndex = 1) -> tuple[Plateau, NDArray[np.int64]]:
+        """The scale to take when none is asked for: one that lasts and says something.
 
-        Of equally wide ones (up to rounding) the coarsest; if there is none, because everything
-        fuses at once or nothing does, the coarsest plateau of all. One that is there at the first
-        lam already has no known beginning, and is taken only if no other has one.
+        Of the plateaus with 1 < n_clusters < n, the one with the largest product of its width in
+        log lam and the share of the nodes that it places: those that are neither alone nor in the
+        largest cluster. Of equal ones (up to rounding) the coarsest.
+
+        One that is there at the first lam already has no known beginning, and is taken only if no
+        other has one. If none places anybody, the widest; if there is none, because everything
+        fuses at once or nothing does, the coarsest plateau of all.
+
+        Parameters
+        ----------
+        min_cluster_size : int
+            Smaller clusters do not count: a plateau lasts while the number of the others does,
+            and its clusters are those of its coarse end, as `labels` gives them.
+
+        Returns
+        -------
+        Plateau, (n,) int64 array
+            The scale and its labels. O(n log n); above a ``min_cluster_size`` of 1, as often as
+            the number of clusters changes.
 
         Examples
         --------
         >>> path = [[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]]
-        >>> Tree.from_partitions([1.0, 2.0, 3.0, 30.0], path).widest_plateau()
+        >>> plateau, labels = Tree.from_partitions([1.0, 2.0, 3.0, 30.0], path).suggest()
+        >>> plateau
         Plateau(n_clusters=2, lam_from=3.0, lam_to=30.0, log_width=2.302...)
+        >>> labels
+        array([0, 0, 1, 1])
         """
-        return cut.widest_plateau(self.nodes, self.lambdas)
+        least = cut.positive_int("min_cluster_size", min_cluster_size)
+        return scale.suggest(self.nodes, self.lambdas, least)
+
+    def notable_plateaus(self, count: int = 3) -> tuple[Plateau, ...]:
+        """The scales most worth looking at, from fine to coarse, by the rule of `suggest`.
+
+        At most so many, without those that score less than half of the first; empty when none
+        lasts and says something.
+
+        Examples
+        --------
+        >>> path = [[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]]
+        >>> tree = Tree.from_partitions([1.0, 2.0, 3.0, 30.0], path)
+        >>> [plateau.n_clusters for plateau in tree.notable_plateaus()]
+        [2]
+        """
+        return scale.notable_plateaus(self.nodes, self.lambdas, count)
 
     def leaf_order(self) -> NDArray[np.int64]:
         """Leaves from left to right, every cluster contiguous, children by their first leaf."""

@@ -151,7 +151,7 @@ async function start() {
     if (event.key === "Escape" && event.target.id !== "search") choose({});
   });
   new ResizeObserver(refresh).observe(byId("main"));
-  state.level = plateaus[DATA.start].level;
+  state.level = plateaus[DATA.suggested].level;
   drawAll();
   document.documentElement.dataset.ready = "true";
 }

@@ -76,7 +76,7 @@ function makePlateaus(goTo) {
   const host = byId("plateaus");
   const buttons = plateaus.map((plateau, at) => {
     const button = element("button", { type: "button", "aria-label": plateauWords(plateau) });
-    button.classList.toggle("widest", at === DATA.widest);
+    button.classList.toggle("suggested", at === DATA.suggested);
     button.addEventListener("click", () => goTo(plateau.level));
     button.addEventListener("pointermove", (event) => showTip(event, plateauWords(plateau)));
     button.addEventListener("pointerleave", (event) => showTip(event, ""));
