@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +93,15 @@ class Demand:
         return int(self.target.shape[1])
 
     def columns(self, block: slice) -> Array:
-        """Some columns of R."""
+        """Some columns of R; all are kept if they are few, since a search asks for them often."""
+        small = self.labels.size * self.width <= _ENTRIES
+        return self._every[:, block] if small else self._made(block)
+
+    @cached_property
+    def _every(self) -> Array:
+        return self._made(slice(None))
+
+    def _made(self, block: slice) -> Array:
         T = self.target[:, block]
         T = T if isinstance(T, np.ndarray) else T.toarray()
         return self._centered(T - self.between @ self.dual[:, block]) - self.shift[:, None]
@@ -143,6 +151,42 @@ class Sketch:
         return self.values[:, block]
 
 
+class _Grounded(NamedTuple):
+    """Where the entries of a Laplacian stand, by columns, whatever the conductances.
+
+    One grounded node a cluster makes it definite and leaves flows what they were. ``order`` takes
+    entries along the edges, back, and on the diagonal to their places.
+    """
+
+    tail: Index
+    head: Index
+    first: Index
+    order: Index
+    row: Index
+    start: Index
+
+    @classmethod
+    def of(cls, edges: Edges, nodes: Labels, labels: Labels) -> _Grounded:
+        """For edges among some nodes, which are numbered anew."""
+        place, n = np.full(labels.size, -1), nodes.size
+        place[nodes] = np.arange(n)
+        tail, head = place[edges.tail], place[edges.head]
+        row = np.concatenate([tail, head, np.arange(n)])
+        column = np.concatenate([head, tail, np.arange(n)])
+        order = np.lexsort((row, column))
+        start = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=n))])
+        first = np.unique(labels[nodes], return_index=True)[1]
+        return cls(tail, head, first, order, row[order].astype(np.int32), start.astype(np.int32))
+
+    def laplacian(self, conductance: Array) -> csc_array:
+        """The matrix."""
+        n = self.start.size - 1
+        degree = np.bincount(self.tail, conductance, n) + np.bincount(self.head, conductance, n)
+        degree[self.first] += np.maximum(degree[self.first], 1e-300)
+        value = np.concatenate([-conductance, -conductance, degree])[self.order]
+        return csc_array((value, self.row, self.start), shape=(n, n))
+
+
 class Currents:
     """The flows of least energy along some edges, which hold every cluster of ``nodes`` together.
 
@@ -163,27 +207,29 @@ class Currents:
     """
 
     def __init__(self, edges: Edges, conductance: Array, nodes: Labels, labels: Labels) -> None:
-        self.edges, self.conductance, n = edges, conductance, nodes.size
-        self.n = labels.size
-        place = np.full(labels.size, -1)
-        place[nodes] = np.arange(n)
-        tail, head = place[edges.tail], place[edges.head]
-        degree = np.bincount(tail, conductance, n) + np.bincount(head, conductance, n)
-        # One grounded node a cluster makes the system definite and leaves the flow what it was.
-        _, first = np.unique(labels[nodes], return_index=True)
-        degree[first] += np.maximum(degree[first], 1e-300)
-        every = np.arange(n)
-        ends = np.concatenate([tail, head, every]), np.concatenate([head, tail, every])
-        value = np.concatenate([-conductance, -conductance, degree])
-        self.factor = Factor(csc_array((value, ends), shape=(n, n)))
+        self._among, self.n = nodes, labels.size
+        self._grounded = _Grounded.of(edges, nodes, labels)
+        self._factorise(edges, conductance)
+
+    def _factorise(self, edges: Edges, conductance: Array) -> None:
+        self.edges, self.conductance = edges, conductance
+        self.factor = Factor(self._grounded.laplacian(conductance))
         # From here on in the order of the elimination.
         place = self.factor.place
-        self.nodes, self.tail, self.head = nodes[self.factor.rows], place[tail], place[head]
+        self.nodes = self._among[self.factor.rows]
+        self.tail, self.head = place[self._grounded.tail], place[self._grounded.head]
 
     def within(self, edges: Edges) -> Currents:
         """The same flows along the same edges, in other dual balls. O(1)."""
         other = copy(self)
         other.edges = edges
+        return other
+
+    def under(self, edges: Edges, conductance: Array) -> Currents:
+        """Flows along the same edges, under other conductances. One factorisation."""
+        other = copy(self)
+        other.__dict__.pop("_seen", None)
+        other._factorise(edges, conductance)
         return other
 
     @cached_property

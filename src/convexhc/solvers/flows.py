@@ -110,15 +110,13 @@ class Ways:
 
         Where nothing fuses or parts, conductances stay what they are from one lam to the next.
         """
-        if self._last is not None:
-            same, among, system = self._last
-            if (
-                np.array_equal(same, at)
-                and np.array_equal(among, nodes)
-                and np.array_equal(system.conductance, self.conductance[at])
-            ):
-                return system.within(edges.at(at))
-        system = Currents(edges.at(at), self.conductance[at], nodes, labels)
+        some, conductance, last = edges.at(at), self.conductance[at], self._last
+        if last is None or not (np.array_equal(last[0], at) and np.array_equal(last[1], nodes)):
+            system = Currents(some, conductance, nodes, labels)
+        elif np.array_equal(last[2].conductance, conductance):
+            return last[2].within(some)
+        else:
+            system = last[2].under(some, conductance)
         self._last = at, nodes, system
         return system
 

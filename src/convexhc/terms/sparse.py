@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, tril
+from scipy.sparse import csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
 from convexhc.kernels import flows as flow_kernels
@@ -55,21 +55,26 @@ class Factor:
         if matrix.nnz > _SPARSE * size:
             return None
         factor = cls(matrix)
-        return factor if factor.lower.nnz <= _FILLED * size else None
+        return factor if factor.value.size <= _FILLED * size else None
 
     def __init__(self, matrix: csc_array) -> None:
         factor = definite_factor(matrix)
+        lower = factor.L
+        # The unit diagonal is left out, without scipy's detours: small systems come by thousands.
+        each = np.diff(lower.indptr)
+        below = lower.indices != np.repeat(np.arange(each.size), each)
+        self.start = (lower.indptr - np.arange(each.size + 1)).astype(np.int32)
+        self.row, self.value = lower.indices[below].astype(np.int32), lower.data[below]
         self.pivot = factor.U.diagonal()
-        self.lower = csc_array(tril(factor.L, -1))
         self.place = factor.perm_c.astype(np.int64)
         self.rows = np.argsort(self.place)
 
     @cached_property
     def _single(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return self.lower.data.astype(np.float32), self.pivot.astype(np.float32)
+        return self.value.astype(np.float32), self.pivot.astype(np.float32)
 
     def solve(self, X: NDArray[Any]) -> None:
         """Solve in place, rows in the order of elimination, in the precision of X. O(nnz(L) m)."""
         single = X.dtype == np.float32
-        value, pivot = self._single if single else (self.lower.data, self.pivot)
-        flow_kernels.substitute(X, self.lower.indptr, self.lower.indices, value, pivot)
+        value, pivot = self._single if single else (self.value, self.pivot)
+        flow_kernels.substitute(X, self.start, self.row, value, pivot)
