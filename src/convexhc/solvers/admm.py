@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from convexhc.kernels.edges import Scratch
 from convexhc.kernels.lines import add_descent
 from convexhc.problem import Problem
 from convexhc.solvers.centroid_step import CentroidStep, centroid_step
+from convexhc.solvers.climb import Climb
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.start import fused_labels, fusion_of, starting_point
 
@@ -38,6 +40,7 @@ class ADMMState:
     solver: CentroidStep
     settling: int
     warm: tuple[Array, Array] | None = None
+    climb: Climb = field(default_factory=lambda: Climb(_LATE - 12))
     n_iter: int = 0
 
 
@@ -47,8 +50,8 @@ class ADMM:
 
     C H + (rho D'D + tau I) C = R with fixed row and column sums is diagonal in the eigenbases of H
     and D'D: four N^3 products an iteration and nothing to refactor when rho changes. The penalty
-    tau on the signs follows their multipliers and is no less than a share of |H|, unless the run is
-    long; rho on the edges balances residuals.
+    tau on the signs follows their multipliers and is no less than a share of |H|; in a long run it
+    climbs to where moves fall fastest. rho on the edges balances residuals.
 
     With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2: no
     eigenvectors of H, and one product by H an iteration beside a solve with a sparse factor, or two
@@ -106,16 +109,18 @@ class ADMM:
         if problem.constraint.nonnegative:
             signs = sign_kernels.hold(state.C, state.V, state.S, tau, self.relax, state.right)
         state.n_iter += 1
+        move = rho * sum(edges) + tau * sum(signs)
+        state.climb.see(state.n_iter, move)
         if state.n_iter in _REBALANCE and state.n_iter > state.settling:
             rho = _balanced(rho, edges, _sizes(problem, state.Y, state.Z))
             if state.n_iter < _LATE:
                 tau = _sign_penalty(problem, state.S, state.V)
             else:
-                tau = min(tau, _balanced(tau, signs, (_norm(state.S), _norm(state.V))))
+                tau = state.climb.changed(tau, state.n_iter, move)
             if not (_alike(rho, solver.rho) and _alike(tau, solver.tau)):
                 state.solver = solver.at(rho, tau)
                 _pull(problem, state)
-        return solver.rho * sum(edges) + solver.tau * sum(signs)
+        return move
 
     def candidate(self, problem: Problem, state: ADMMState) -> Candidate:
         """The centroids have the right sums; the projection mends their signs."""
@@ -131,11 +136,13 @@ _SIGNS, _MEAN, _MOST = 0.3, 0.15, 10.0
 _WARM, _COLD = 2.0, 4.0
 # Every so many centroid steps, one is in double precision throughout; all, for so few entries.
 _EXACT, _SMALL = 30, 10_000
-# Iterations at which rho and tau may change, ever rarer, so that the method converges, and how many
-# a warm start needs first; from which one on tau only falls; by how much at most at once, and at
-# least.
-_REBALANCE = frozenset([5, 10, 20, 30, 40, 60, 80, 110, 150, 200, 300, 500, 1000, 2000])
-_SETTLING, _LATE, _CHANGE, _WORTH = 5, 60, 5.0, 1.2
+# The iteration from which on tau climbs. Those at which rho and tau may change: ever rarer, by a
+# fifth, and at last no more, so that the method converges. How many a warm start needs first; by
+# how much rho changes at most at once, and at least.
+_LATE = 60
+_LATER = accumulate(range(30), lambda last, _: max(last + 16, last * 6 // 5), initial=_LATE)
+_REBALANCE = frozenset([5, 10, 20, 30, 40, *_LATER])
+_SETTLING, _CHANGE, _WORTH = 5, 5.0, 1.2
 
 
 def _first_rho(problem: Problem, Y: Array, Z: Array) -> float:
