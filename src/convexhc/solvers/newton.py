@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels.blocks import block_direction, blocks, entries
 from convexhc.kernels.edges import Edges
-from convexhc.kernels.newton import Response, entries, newton_direction, respond, response
+from convexhc.kernels.newton import Response, newton_direction, respond, response
 from convexhc.kernels.prox import norms
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
@@ -162,10 +163,11 @@ def _direction(edges: Edges, state: NewtonState) -> Array:
     system = state.sigma, state.mass, edges, state.at
     if state.C.shape[1] > SPATIAL:
         return newton_direction(state.G, *system, _CG_TOL, _CG_STEPS)[0]
-    direction, accurate = newton_direction(state.G, *system, _CG_TOL, _CG_PATIENCE)
+    at = blocks(*system)
+    direction, accurate = block_direction(state.G, state.mass, edges, at, _CG_TOL, _CG_PATIENCE)
     if accurate:
         return direction
-    row, column, value = entries(*system)
+    row, column, value = entries(edges, at)
     hessian = csc_array((value, (row, column)), shape=(state.G.size, state.G.size))
     return -definite_factor(hessian).solve(state.G.ravel()).reshape(state.G.shape)
 
