@@ -43,7 +43,9 @@ _LACKING = 1e-9
 _BOLDNESS = 3.0
 
 
-def complete(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int) -> Solution:
+def complete(
+    problem: Problem, found: Solution, *, gap_tol: float, allowance: float, max_iter: int
+) -> Solution:
     """Complete the dual inside the clusters of ``found``, or part the clusters that have none.
 
     Parameters
@@ -54,6 +56,8 @@ def complete(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int
         Its clusters and the dual between them; the dual inside is where the search starts.
     gap_tol : float
         Gap to which clusters that do not fit at once are solved.
+    allowance : float
+        What parts may cost that count as one, of `SemismoothNewton`: round-off.
     max_iter : int
         Budget of iterations for that.
 
@@ -88,7 +92,7 @@ def complete(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int
         dual=dual[at],
         labels=np.unique(labels[nodes], return_inverse=True)[1],
     )
-    newton = SemismoothNewton(boldness=_BOLDNESS)
+    newton = SemismoothNewton(boldness=_BOLDNESS, allowance=allowance)
     flows = run(
         small, newton, start=start, tol=0.0, gap_tol=gap_tol, max_iter=max_iter, check_every=1
     )

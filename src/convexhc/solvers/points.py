@@ -26,8 +26,9 @@ from convexhc.solvers.start import fused_labels, fusion_of, on_line
 Array = NDArray[np.float64]
 
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
-# is contracted too; of centroids that meet; and of the flows, which may not hide a small distance.
-_ROUGH, _SHARP, _MEET, _FLOWS = 1e-4, 1e-8, 1e-3, 1e-11
+# is contracted too; of centroids that meet; and of the flows, which may not hide a small distance,
+# and of what is round-off in them.
+_ROUGH, _SHARP, _MEET, _FLOWS, _FLOWS_MEET = 1e-4, 1e-8, 1e-3, 1e-11, 1e-9
 # First penalty of the sharp run over that of the rough one: it starts close to its end, where a
 # large one leaves few duals to take.
 _BOLD = 100.0
@@ -80,7 +81,13 @@ def solve_contracted(
         settled = replace(rough, labels=_settled(problem, rough, start))
         found = _between(problem, bold, settled, settled, _SHARP * tol * scale, max_iter)
         n_iter += rough.n_iter + found.n_iter
-        flows = complete(problem, found, gap_tol=_FLOWS * tol * scale, max_iter=_FLOW_ITER)
+        flows = complete(
+            problem,
+            found,
+            gap_tol=_FLOWS * tol * scale,
+            allowance=_FLOWS_MEET * tol * scale,
+            max_iter=_FLOW_ITER,
+        )
         n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
         found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)
@@ -90,6 +97,8 @@ def solve_contracted(
         if whole:
             break
         start = first = replace(found, centroids=flows.centroids, labels=flows.labels)
+        # What has come apart may meet again, but not because it is near.
+        newton, bold = replace(newton, allowance=0.0), replace(bold, allowance=0.0)
     solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
     return replace(solution, n_iter=n_iter + solution.n_iter)
 
