@@ -36,32 +36,41 @@ class Blocks(NamedTuple):
 @njit(cache=True, nogil=True)
 def blocks(sigma: float, mass: Array, edges: Edges, at: Response) -> Blocks:
     """Write out the blocks of mass + sigma D'J D. O(E m^2 + n m^3)."""
-    n, m = at.total.shape
+    # A number of columns known to the compiler unrolls the inner loops: half the time.
+    if at.total.shape[1] == 2:
+        return _blocks(2, sigma, mass, edges, at)
+    if at.total.shape[1] == 3:
+        return _blocks(3, sigma, mass, edges, at)
+    return _blocks(at.total.shape[1], sigma, mass, edges, at)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _blocks(m: int, sigma: float, mass: Array, edges: Edges, at: Response) -> Blocks:
+    n = mass.size
     edge, node = np.empty((edges.tail.size, m, m)), np.zeros((n, m, m))
     for i in range(n):
         for k in range(m):
             node[i, k, k] = mass[i]
     for e in range(edges.tail.size):
-        i, j, kept = edges.tail[e], edges.head[e], at.kept[e]
+        i, j = edges.tail[e], edges.head[e]
         bent, rest = sigma * at.bend[e], sigma * (1.0 - at.shrink[e])
         for k in range(m):
             for q in range(m):
-                push = -bent * kept[k] * kept[q]
+                push = -bent * at.kept[e, k] * at.kept[e, q]
                 if k == q:
-                    push += rest if kept[k] != 0.0 else sigma
+                    push += rest if at.kept[e, k] != 0.0 else sigma
                 edge[e, k, q] = push
                 node[i, k, q] += push
                 node[j, k, q] += push
     inverse = node.copy()
     for i in range(n):
-        _invert(inverse[i], mass[i])
+        _invert(m, inverse[i], mass[i])
     return Blocks(edge, node, inverse)
 
 
-@njit(cache=True, nogil=True)
-def _invert(A: Array, least: float) -> None:
+@njit(cache=True, nogil=True, inline="always")
+def _invert(m: int, A: Array, least: float) -> None:
     """Invert, in place, a symmetric matrix with no eigenvalue below ``least``: so is no pivot."""
-    m = A.shape[0]
     for p in range(m):
         pivot = 1.0 / max(A[p, p], least)
         A[p, p] = 1.0

@@ -66,7 +66,9 @@ def differences(C: Array, edges: Edges) -> Array:
     """D C: one row an edge. O(E m)."""
     out = np.empty((edges.tail.size, C.shape[1]))
     for e in range(edges.tail.size):
-        out[e] = C[edges.tail[e]] - C[edges.head[e]]
+        i, j = edges.tail[e], edges.head[e]
+        for k in range(C.shape[1]):
+            out[e, k] = C[i, k] - C[j, k]
     return out
 
 
