@@ -6,7 +6,9 @@ With H_e = sigma J_e, the Jacobian of `convexhc.kernels.newton` times sigma, the
 
 J_e is all but singular along a long difference, so that the columns of a node depend on each other:
 the inverse of its whole block, mass_i + the sum of H_e around it, is a far better preconditioner
-than that of the diagonal.
+than that of the diagonal. And what fused edges join moves as one, held by its mass and by the edges
+that leave it, while its nodes are held by fused edges a thousand times as stiff: the inverses of
+the blocks of such groups are added.
 """
 
 from __future__ import annotations
@@ -17,20 +19,29 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.newton import Response
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 _FAST = {"reassoc", "contract", "nsz"}
 
 
 class Blocks(NamedTuple):
-    """H_e of every edge (E x m x m), block of every node and its inverse (n x m x m)."""
+    """H_e of every edge (E x m x m), block of every node and its inverse (n x m x m).
+
+    Of the g groups of several nodes that fused edges join: their nodes, the group of each of these,
+    and the inverse of the block of every group (g x m x m).
+    """
 
     edge: Array
     node: Array
     inverse: Array
+    joined: Index
+    group: Index
+    together: Array
 
 
 @njit(cache=True, nogil=True)
@@ -65,7 +76,39 @@ def _blocks(m: int, sigma: float, mass: Array, edges: Edges, at: Response) -> Bl
     inverse = node.copy()
     for i in range(n):
         _invert(m, inverse[i], mass[i])
-    return Blocks(edge, node, inverse)
+    number = _numbered(components(n, edges.tail, edges.head, at.fused))
+    joined = np.flatnonzero(number >= 0)
+    group = number[joined]
+    weight = np.zeros(number.max() + 1)
+    together = np.zeros((weight.size, m, m))
+    for i in joined:
+        weight[number[i]] += mass[i]
+    for g in range(weight.size):
+        for k in range(m):
+            together[g, k, k] = weight[g]
+    for e in range(edges.tail.size):
+        g, h = number[edges.tail[e]], number[edges.head[e]]
+        if g != h:
+            for k in range(m):
+                for q in range(m):
+                    if g >= 0:
+                        together[g, k, q] += edge[e, k, q]
+                    if h >= 0:
+                        together[h, k, q] += edge[e, k, q]
+    for g in range(weight.size):
+        _invert(m, together[g], weight[g])
+    return Blocks(edge, node, inverse, joined, group, together)
+
+
+@njit(cache=True, nogil=True)
+def _numbered(labels: Index) -> Index:
+    """Number the groups of several nodes; -1 for nodes on their own."""
+    size = np.bincount(labels)
+    number, count = np.empty(size.size, np.int64), 0
+    for g in range(size.size):
+        number[g] = count if size[g] > 1 else -1
+        count += size[g] > 1
+    return number[labels]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -111,7 +154,7 @@ def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int
 def block_direction(
     G: Array, mass: Array, edges: Edges, at: Blocks, tol: float, max_iter: int
 ) -> tuple[Array, bool]:
-    """Minus (mass + D'H D)^-1 G, by conjugate gradients preconditioned by the blocks of the nodes.
+    """Minus (mass + D'H D)^-1 G, by conjugate gradients preconditioned by nodes and by groups.
 
     Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one, and
     tells whether it is. Any number of iterations gives a direction of descent. O(E m^2) an
@@ -131,11 +174,11 @@ def _conjugate(
 ) -> tuple[Array, bool]:
     n = G.shape[0]
     X, R, Z = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m))
-    P, Q = np.zeros((n, m)), np.empty((n, m))
+    P, Q, pooled = np.zeros((n, m)), np.empty((n, m)), np.empty((at.together.shape[0], m))
     for i in range(n):
         for k in range(m):
             R[i, k] = -G[i, k]
-    before, now = 1.0, _divided(m, R, at.inverse, Z)
+    before, now = 1.0, _divided(m, R, at, pooled, Z)
     enough = tol * tol * now
     for _ in range(max_iter):
         if now <= enough:
@@ -148,20 +191,32 @@ def _conjugate(
             for k in range(m):
                 X[i, k] += length * P[i, k]
                 R[i, k] -= length * Q[i, k]
-        before, now = now, _divided(m, R, at.inverse, Z)
+        before, now = now, _divided(m, R, at, pooled, Z)
     return X, now <= enough
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _divided(m: int, R: Array, inverse: Array, out: Array) -> float:
+def _divided(m: int, R: Array, at: Blocks, pooled: Array, out: Array) -> float:
     """The preconditioner times R, into ``out``; returns its inner product with R. O(n m^2)."""
     inner = 0.0
     for i in range(R.shape[0]):
         for k in range(m):
             total = 0.0
             for q in range(m):
-                total += inverse[i, k, q] * R[i, q]
+                total += at.inverse[i, k, q] * R[i, q]
             out[i, k] = total
+            inner += total * R[i, k]
+    pooled[:] = 0.0
+    for p in range(at.joined.size):
+        for k in range(m):
+            pooled[at.group[p], k] += R[at.joined[p], k]
+    for p in range(at.joined.size):
+        i, g = at.joined[p], at.group[p]
+        for k in range(m):
+            total = 0.0
+            for q in range(m):
+                total += at.together[g, k, q] * pooled[g, q]
+            out[i, k] += total
             inner += total * R[i, k]
     return inner
 

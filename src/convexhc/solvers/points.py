@@ -29,7 +29,9 @@ Array = NDArray[np.float64]
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
 # is contracted too; of centroids that meet; and of the flows, which may not hide a small distance,
 # and of what is round-off in them.
-_ROUGH, _SHARP, _MEET, _FLOWS, _FLOWS_MEET = 1e-4, 1e-8, 1e-3, 1e-11, 1e-9
+_ROUGH, _SHARP, _MEET, _FLOWS, _FLOWS_MEET = 1e-4, 1e-9, 1e-3, 1e-11, 1e-9
+# What is left of the second but last of these after clusters have been parted.
+_STRICTER = 0.1
 # First penalty of the sharp run over that of the rough one: it starts close to its end, where a
 # large one leaves few duals to take.
 _BOLD = 100.0
@@ -100,8 +102,8 @@ def solve_contracted(
         if whole:
             break
         start = first = replace(found, centroids=flows.centroids, labels=flows.labels)
-        # What has come apart may meet again, but not because it is near.
-        newton, bold = replace(newton, allowance=0.0), replace(bold, allowance=0.0)
+        # What has come apart may meet again, but not for being as near as it was.
+        newton, bold = (replace(one, allowance=_STRICTER * one.allowance) for one in (newton, bold))
     solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
     return replace(solution, n_iter=n_iter + solution.n_iter)
 
