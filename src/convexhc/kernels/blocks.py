@@ -6,9 +6,9 @@ With H_e = sigma J_e, the Jacobian of `convexhc.kernels.newton` times sigma, the
 
 J_e is all but singular along a long difference, so that the columns of a node depend on each other:
 the inverse of its whole block, mass_i + the sum of H_e around it, is a far better preconditioner
-than that of the diagonal. And what fused edges join moves as one, held by its mass and by the edges
-that leave it, while its nodes are held by fused edges a thousand times as stiff: the inverses of
-the blocks of such groups are added.
+than that of the diagonal. And what stiff edges join moves as one, held only by its mass and by the
+edges that leave it: for systems that are harder, the inverses of the blocks of such groups are
+added, joined by fused edges, by those of a tenth of their stiffness, and so on.
 """
 
 from __future__ import annotations
@@ -27,21 +27,27 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 _FAST = {"reassoc", "contract", "nsz"}
+# Least stiffness of the edges that join a group, in units of sigma.
+_STIFF = (1.0, 0.1, 0.01, 0.001)
 
 
 class Blocks(NamedTuple):
-    """H_e of every edge (E x m x m), block of every node and its inverse (n x m x m).
-
-    Of the g groups of several nodes that fused edges join: their nodes, the group of each of these,
-    and the inverse of the block of every group (g x m x m).
-    """
+    """H_e of every edge (E x m x m), block of every node and its inverse (n x m x m)."""
 
     edge: Array
     node: Array
     inverse: Array
-    joined: Index
+
+
+class Groups(NamedTuple):
+    """Nodes that are in groups, the group of each, inverse block of every group (g x m x m).
+
+    A node comes once for every group it is in.
+    """
+
+    node: Index
     group: Index
-    together: Array
+    inverse: Array
 
 
 @njit(cache=True, nogil=True)
@@ -76,39 +82,7 @@ def _blocks(m: int, sigma: float, mass: Array, edges: Edges, at: Response) -> Bl
     inverse = node.copy()
     for i in range(n):
         _invert(m, inverse[i], mass[i])
-    number = _numbered(components(n, edges.tail, edges.head, at.fused))
-    joined = np.flatnonzero(number >= 0)
-    group = number[joined]
-    weight = np.zeros(number.max() + 1)
-    together = np.zeros((weight.size, m, m))
-    for i in joined:
-        weight[number[i]] += mass[i]
-    for g in range(weight.size):
-        for k in range(m):
-            together[g, k, k] = weight[g]
-    for e in range(edges.tail.size):
-        g, h = number[edges.tail[e]], number[edges.head[e]]
-        if g != h:
-            for k in range(m):
-                for q in range(m):
-                    if g >= 0:
-                        together[g, k, q] += edge[e, k, q]
-                    if h >= 0:
-                        together[h, k, q] += edge[e, k, q]
-    for g in range(weight.size):
-        _invert(m, together[g], weight[g])
-    return Blocks(edge, node, inverse, joined, group, together)
-
-
-@njit(cache=True, nogil=True)
-def _numbered(labels: Index) -> Index:
-    """Number the groups of several nodes; -1 for nodes on their own."""
-    size = np.bincount(labels)
-    number, count = np.empty(size.size, np.int64), 0
-    for g in range(size.size):
-        number[g] = count if size[g] > 1 else -1
-        count += size[g] > 1
-    return number[labels]
+    return Blocks(edge, node, inverse)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -125,6 +99,64 @@ def _invert(m: int, A: Array, least: float) -> None:
                 A[k, p] = 0.0
                 for q in range(m):
                     A[k, q] -= much * A[p, q]
+
+
+def no_groups(m: int) -> Groups:
+    """For systems that need none."""
+    return Groups(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, m, m)))
+
+
+def stiff_groups(mass: Array, edges: Edges, at: Response, here: Blocks) -> Groups:
+    """Groups of nodes that stiff edges join, at every stiffness. O(E m^2 + n m^3)."""
+    left = np.where(at.fused, 1.0, 1.0 - at.shrink)
+    found = []
+    for least in _STIFF:
+        joined = at.fused if least == 1.0 else left >= least
+        number = _numbered(components(mass.size, edges.tail, edges.head, joined))
+        found.append((number, _together(number, mass, edges, here.edge)))
+    nodes = [np.flatnonzero(number >= 0) for number, _ in found]
+    first = np.cumsum([0] + [inverse.shape[0] for _, inverse in found])
+    return Groups(
+        np.concatenate(nodes),
+        np.concatenate([found[k][0][nodes[k]] + first[k] for k in range(len(found))]),
+        np.concatenate([inverse for _, inverse in found]),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _numbered(labels: Index) -> Index:
+    """Number the groups of several nodes; -1 for nodes on their own."""
+    size = np.bincount(labels)
+    number, count = np.empty(size.size, np.int64), 0
+    for g in range(size.size):
+        number[g] = count if size[g] > 1 else -1
+        count += size[g] > 1
+    return number[labels]
+
+
+@njit(cache=True, nogil=True)
+def _together(number: Index, mass: Array, edges: Edges, edge: Array) -> Array:
+    """Inverse block of every group: its mass, and H_e of the edges that leave it."""
+    weight, m = np.zeros(number.max() + 1), edge.shape[1]
+    for i in range(mass.size):
+        if number[i] >= 0:
+            weight[number[i]] += mass[i]
+    out = np.zeros((weight.size, m, m))
+    for g in range(weight.size):
+        for k in range(m):
+            out[g, k, k] = weight[g]
+    for e in range(edges.tail.size):
+        g, h = number[edges.tail[e]], number[edges.head[e]]
+        if g != h:
+            for k in range(m):
+                for q in range(m):
+                    if g >= 0:
+                        out[g, k, q] += edge[e, k, q]
+                    if h >= 0:
+                        out[h, k, q] += edge[e, k, q]
+    for g in range(weight.size):
+        _invert(m, out[g], weight[g])
+    return out
 
 
 @njit(cache=True, nogil=True)
@@ -152,7 +184,7 @@ def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def block_direction(
-    G: Array, mass: Array, edges: Edges, at: Blocks, tol: float, max_iter: int
+    G: Array, mass: Array, edges: Edges, at: Blocks, groups: Groups, tol: float, max_iter: int
 ) -> tuple[Array, bool]:
     """Minus (mass + D'H D)^-1 G, by conjugate gradients preconditioned by nodes and by groups.
 
@@ -162,23 +194,30 @@ def block_direction(
     """
     # A number of columns known to the compiler unrolls the inner loops: half the time.
     if G.shape[1] == 2:
-        return _conjugate(2, G, mass, edges, at, tol, max_iter)
+        return _conjugate(2, G, mass, edges, at, groups, tol, max_iter)
     if G.shape[1] == 3:
-        return _conjugate(3, G, mass, edges, at, tol, max_iter)
-    return _conjugate(G.shape[1], G, mass, edges, at, tol, max_iter)
+        return _conjugate(3, G, mass, edges, at, groups, tol, max_iter)
+    return _conjugate(G.shape[1], G, mass, edges, at, groups, tol, max_iter)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
 def _conjugate(
-    m: int, G: Array, mass: Array, edges: Edges, at: Blocks, tol: float, max_iter: int
+    m: int,
+    G: Array,
+    mass: Array,
+    edges: Edges,
+    at: Blocks,
+    groups: Groups,
+    tol: float,
+    max_iter: int,
 ) -> tuple[Array, bool]:
     n = G.shape[0]
     X, R, Z = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m))
-    P, Q, pooled = np.zeros((n, m)), np.empty((n, m)), np.empty((at.together.shape[0], m))
+    P, Q, pooled = np.zeros((n, m)), np.empty((n, m)), np.empty((groups.inverse.shape[0], m))
     for i in range(n):
         for k in range(m):
             R[i, k] = -G[i, k]
-    before, now = 1.0, _divided(m, R, at, pooled, Z)
+    before, now = 1.0, _divided(m, R, at.inverse, groups, pooled, Z)
     enough = tol * tol * now
     for _ in range(max_iter):
         if now <= enough:
@@ -191,31 +230,33 @@ def _conjugate(
             for k in range(m):
                 X[i, k] += length * P[i, k]
                 R[i, k] -= length * Q[i, k]
-        before, now = now, _divided(m, R, at, pooled, Z)
+        before, now = now, _divided(m, R, at.inverse, groups, pooled, Z)
     return X, now <= enough
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _divided(m: int, R: Array, at: Blocks, pooled: Array, out: Array) -> float:
+def _divided(
+    m: int, R: Array, inverse: Array, groups: Groups, pooled: Array, out: Array
+) -> float:
     """The preconditioner times R, into ``out``; returns its inner product with R. O(n m^2)."""
     inner = 0.0
     for i in range(R.shape[0]):
         for k in range(m):
             total = 0.0
             for q in range(m):
-                total += at.inverse[i, k, q] * R[i, q]
+                total += inverse[i, k, q] * R[i, q]
             out[i, k] = total
             inner += total * R[i, k]
     pooled[:] = 0.0
-    for p in range(at.joined.size):
+    for p in range(groups.node.size):
         for k in range(m):
-            pooled[at.group[p], k] += R[at.joined[p], k]
-    for p in range(at.joined.size):
-        i, g = at.joined[p], at.group[p]
+            pooled[groups.group[p], k] += R[groups.node[p], k]
+    for p in range(groups.node.size):
+        i, g = groups.node[p], groups.group[p]
         for k in range(m):
             total = 0.0
             for q in range(m):
-                total += at.together[g, k, q] * pooled[g, q]
+                total += groups.inverse[g, k, q] * pooled[g, q]
             out[i, k] += total
             inner += total * R[i, k]
     return inner
