@@ -235,9 +235,7 @@ def _conjugate(
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _divided(
-    m: int, R: Array, inverse: Array, groups: Groups, pooled: Array, out: Array
-) -> float:
+def _divided(m: int, R: Array, inverse: Array, groups: Groups, pooled: Array, out: Array) -> float:
     """The preconditioner times R, into ``out``; returns its inner product with R. O(n m^2)."""
     inner = 0.0
     for i in range(R.shape[0]):

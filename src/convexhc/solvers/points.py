@@ -31,13 +31,14 @@ Array = NDArray[np.float64]
 # and of what is round-off in them.
 _ROUGH, _SHARP, _MEET, _FLOWS, _FLOWS_MEET = 1e-4, 1e-9, 1e-3, 1e-11, 1e-9
 # What is left of the second but last of these after clusters have been parted.
-_STRICTER = 0.1
+_STRICTER = 0.3
 # First penalty of the sharp run over that of the rough one: it starts close to its end, where a
 # large one leaves few duals to take.
 _BOLD = 100.0
-# Iterations of the flows, which end in round-off; and of other runs without a gap that is smaller by
-# that factor, when fusions for being near stand in the way of a better one.
+# Iterations of the flows, which end in round-off.
 _FLOW_ITER = 30
+# Other runs end after so many iterations without a gap that is smaller by that factor: fusions for
+# being near may stand in the way of a better one.
 _PATIENCE, _BETTER = 10, 0.9
 # Share of a dual ball inside which a dual tells of a fusion that is there to stay.
 _WELL_INSIDE = 0.95
