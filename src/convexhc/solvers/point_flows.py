@@ -41,11 +41,11 @@ _ROUNDS, _FULL, _POWER = 4, 0.99, 2.0
 _LACKING = 1e-9
 # Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.
 _BOLDNESS = 3.0
+# Parts that cost no more than so many gaps to join are apart by round-off: they stay one.
+_MEET = 100.0
 
 
-def complete(
-    problem: Problem, found: Solution, *, gap_tol: float, allowance: float, max_iter: int
-) -> Solution:
+def complete(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int) -> Solution:
     """Complete the dual inside the clusters of ``found``, or part the clusters that have none.
 
     Parameters
@@ -56,8 +56,6 @@ def complete(
         Its clusters and the dual between them; the dual inside is where the search starts.
     gap_tol : float
         Gap to which clusters that do not fit at once are solved.
-    allowance : float
-        What parts may cost that count as one, of `SemismoothNewton`: round-off.
     max_iter : int
         Budget of iterations for that.
 
@@ -92,7 +90,7 @@ def complete(
         dual=dual[at],
         labels=np.unique(labels[nodes], return_inverse=True)[1],
     )
-    newton = SemismoothNewton(boldness=_BOLDNESS, allowance=allowance)
+    newton = SemismoothNewton(boldness=_BOLDNESS, allowance=_MEET * gap_tol)
     flows = run(
         small, newton, start=start, tol=0.0, gap_tol=gap_tol, max_iter=max_iter, check_every=1
     )

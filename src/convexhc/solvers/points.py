@@ -27,10 +27,9 @@ from convexhc.solvers.start import fused_labels, fusion_of, on_line
 Array = NDArray[np.float64]
 
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
-# is contracted too; of centroids that meet; and of the flows, which may not hide a small distance,
-# and of what is round-off in them.
-_ROUGH, _SHARP, _MEET, _FLOWS, _FLOWS_MEET = 1e-4, 1e-9, 1e-3, 1e-11, 1e-9
-# What is left of the second but last of these after clusters have been parted.
+# is contracted too; of centroids that meet; and of the flows, which may not hide a small distance.
+_ROUGH, _SHARP, _MEET, _FLOWS = 1e-4, 1e-9, 1e-3, 1e-11
+# What is left of the share of centroids that meet whenever clusters have been parted.
 _STRICTER = 0.3
 # First penalty of the sharp run over that of the rough one: it starts close to its end, where a
 # large one leaves few duals to take.
@@ -87,13 +86,7 @@ def solve_contracted(
         settled = replace(rough, labels=_settled(problem, rough, start))
         found = _between(problem, bold, settled, settled, _SHARP * tol * scale, max_iter)
         n_iter += rough.n_iter + found.n_iter
-        flows = complete(
-            problem,
-            found,
-            gap_tol=_FLOWS * tol * scale,
-            allowance=_FLOWS_MEET * tol * scale,
-            max_iter=_FLOW_ITER,
-        )
+        flows = complete(problem, found, gap_tol=_FLOWS * tol * scale, max_iter=_FLOW_ITER)
         n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
         found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)
