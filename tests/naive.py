@@ -66,6 +66,18 @@ def exchange(D, C, Y, Z, rho, relax, edges):
     return dual, copy, right, np.sum(R @ (D @ C - copy) ** 2), np.sum(R @ (copy - Z) ** 2)
 
 
+def newton_matrix(n, sigma, mass, edges, at):
+    """mass + sigma D'J D in full, J from its formula: one row a node and column."""
+    m = at.kept.shape[1]
+    D = np.kron(incidence(n, edges.tail, edges.head), np.eye(m))
+    J = np.zeros((m * len(edges.tail), m * len(edges.tail)))
+    for e, s in enumerate(at.kept):
+        here = slice(m * e, m * (e + 1))
+        lost = at.shrink[e] * np.diag(s != 0.0) + at.bend[e] * np.outer(s, s)
+        J[here, here] = np.eye(m) if at.fused[e] else np.eye(m) - lost
+    return np.kron(np.diag(mass), np.eye(m)) + sigma * D.T @ J @ D
+
+
 def paper_objective(pi, K, W, lam, l1_ratio):
     """F(pi) of eq. 4: the sum runs over ordered pairs, pi_i is a column."""
     n = len(K)

@@ -56,39 +56,51 @@ def respond(C: Array, Y: Array, sigma: float, edges: Edges, out: Response) -> tu
     The first is the smoothed penalty, sum_e p_e(z_e) + |P(V_e)|^2 / (2 sigma) with z_e the prox;
     the second what the response leaves of it, sum_e p_e(C_i - C_j) - <P(V_e), C_i - C_j>.
     """
-    m = C.shape[1]
+    # A number of columns known to the compiler unrolls the inner loops: half the time.
+    if C.shape[1] == 2:
+        return _respond(2, C, Y, sigma, edges, out)
+    if C.shape[1] == 3:
+        return _respond(3, C, Y, sigma, edges, out)
+    return _respond(C.shape[1], C, Y, sigma, edges, out)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _respond(
+    m: int, C: Array, Y: Array, sigma: float, edges: Edges, out: Response
+) -> tuple[float, float]:
     smoothed, slack = 0.0, 0.0
     out.total[:] = 0.0
     for e in range(edges.tail.size):
         i, j, soft, block = edges.tail[e], edges.head[e], edges.soft[e], edges.block[e]
-        y, kept = out.Y[e], out.kept[e]
         squares, absolutes, length = 0.0, 0.0, 0.0
         for k in range(m):
             apart = C[i, k] - C[j, k]
             squares += apart * apart
             absolutes += abs(apart)
-            y[k] = Y[e, k] + sigma * apart
-            over = abs(y[k]) - soft
-            kept[k] = math.copysign(over, y[k]) if over > 0.0 else 0.0
-            length += kept[k] * kept[k]
+            shifted = Y[e, k] + sigma * apart
+            kept = math.copysign(max(abs(shifted) - soft, 0.0), shifted)
+            out.Y[e, k], out.kept[e, k] = shifted, kept
+            length += kept * kept
         length = math.sqrt(length)
         fused = length <= block
-        left = 1.0 if fused else block / length
+        over = 0.0 if fused else 1.0 / length
+        left = 1.0 if fused else block * over
         shrink = 1.0 - left
-        out.fused[e], out.shrink[e] = fused, shrink
-        out.bend[e] = 0.0 if fused else left / (length * length)
+        out.fused[e], out.shrink[e], out.bend[e] = fused, shrink, left * over * over
         inside, along, prox = 0.0, 0.0, 0.0
         for k in range(m):
+            kept = out.kept[e, k]
             # P(V) = clip(V, soft) + left s, without cancellation however long V is.
-            y[k] = min(max(y[k], -soft), soft) + left * kept[k]
-            inside += y[k] * y[k]
-            along += y[k] * (C[i, k] - C[j, k])
-            prox += soft * abs(shrink * kept[k])
-            out.total[i, k] += y[k]
-            out.total[j, k] -= y[k]
-        smoothed += (prox + block * shrink * length + 0.5 * inside) / sigma
+            y = min(max(out.Y[e, k], -soft), soft) + left * kept
+            out.Y[e, k] = y
+            inside += y * y
+            along += y * (C[i, k] - C[j, k])
+            prox += abs(kept)
+            out.total[i, k] += y
+            out.total[j, k] -= y
+        smoothed += shrink * (soft * prox + block * length) + 0.5 * inside
         slack += block * math.sqrt(squares) + soft * absolutes - along
-    return smoothed, slack
+    return smoothed / sigma, slack
 
 
 @njit(cache=True, nogil=True)
@@ -145,43 +157,6 @@ def _diagonal(sigma: float, mass: Array, edges: Edges, at: Response) -> Array:
             out[i, k] += push
             out[j, k] += push
     return out
-
-
-@njit(cache=True, nogil=True)
-def entries(
-    sigma: float, mass: Array, edges: Edges, at: Response
-) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
-    """Row, column and value of the entries of that matrix; those of one place add up. O(E m^2)."""
-    n, m = at.total.shape
-    count = n * m * m + 2 * edges.tail.size * m * m
-    row, column = np.empty(count, np.int32), np.empty(count, np.int32)
-    value = np.empty(count)
-    blocks = np.zeros((n, m, m))
-    for i in range(n):
-        for k in range(m):
-            blocks[i, k, k] = mass[i]
-    p = 0
-    for e in range(edges.tail.size):
-        i, j, kept = edges.tail[e], edges.head[e], at.kept[e]
-        for k in range(m):
-            straight = sigma
-            if not at.fused[e] and kept[k] != 0.0:
-                straight *= 1.0 - at.shrink[e]
-            for q in range(m):
-                push = -sigma * at.bend[e] * kept[k] * kept[q]
-                if k == q:
-                    push += straight
-                blocks[i, k, q] += push
-                blocks[j, k, q] += push
-                row[p], column[p], value[p] = i * m + k, j * m + q, -push
-                row[p + 1], column[p + 1], value[p + 1] = j * m + k, i * m + q, -push
-                p += 2
-    for i in range(n):
-        for k in range(m):
-            for q in range(m):
-                row[p], column[p], value[p] = i * m + k, i * m + q, blocks[i, k, q]
-                p += 1
-    return row, column, value
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)

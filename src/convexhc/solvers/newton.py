@@ -9,8 +9,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels.blocks import (
+    block_direction,
+    blocks,
+    entries,
+    no_groups,
+    stiff_groups,
+)
 from convexhc.kernels.edges import Edges
-from convexhc.kernels.newton import Response, entries, newton_direction, respond, response
+from convexhc.kernels.newton import Response, newton_direction, respond, response
 from convexhc.kernels.prox import norms
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
@@ -25,8 +32,9 @@ Array = NDArray[np.float64]
 _SHARE = 0.25
 # Newton steps in a subproblem, halvings of a step, conjugate gradients and their accuracy.
 _NEWTON_STEPS, _HALVINGS, _CG_STEPS, _CG_TOL = 50, 15, 500, 0.05
-# Conjugate gradients are given up after so many steps where a factor is sparse.
-_CG_PATIENCE = 100
+# Where a factor is sparse, conjugate gradients are given up after so many steps without groups, and
+# so many with them.
+_CG_PATIENCE = 20, 150
 # Share of the distances in the data that counts as a distance between centroids.
 _DATA = 0.01
 # By how much sigma grows when the error of the dual is above this share of the other one.
@@ -162,10 +170,15 @@ def _direction(edges: Edges, state: NewtonState) -> Array:
     system = state.sigma, state.mass, edges, state.at
     if state.C.shape[1] > SPATIAL:
         return newton_direction(state.G, *system, _CG_TOL, _CG_STEPS)[0]
-    direction, accurate = newton_direction(state.G, *system, _CG_TOL, _CG_PATIENCE)
-    if accurate:
-        return direction
-    row, column, value = entries(*system)
+    at, groups = blocks(*system), no_groups(state.G.shape[1])
+    for patience in _CG_PATIENCE:
+        direction, accurate = block_direction(
+            state.G, state.mass, edges, at, groups, _CG_TOL, patience
+        )
+        if accurate:
+            return direction
+        groups = stiff_groups(state.mass, edges, state.at, at)
+    row, column, value = entries(edges, at)
     hessian = csc_array((value, (row, column)), shape=(state.G.size, state.G.size))
     return -definite_factor(hessian).solve(state.G.ravel()).reshape(state.G.shape)
 

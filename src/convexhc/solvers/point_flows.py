@@ -41,6 +41,8 @@ _ROUNDS, _FULL, _POWER = 4, 0.99, 2.0
 _LACKING = 1e-9
 # Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.
 _BOLDNESS = 3.0
+# Parts that cost no more than so many gaps to join are apart by round-off: they stay one.
+_MEET = 100.0
 
 
 def complete(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int) -> Solution:
@@ -88,7 +90,7 @@ def complete(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int
         dual=dual[at],
         labels=np.unique(labels[nodes], return_inverse=True)[1],
     )
-    newton = SemismoothNewton(boldness=_BOLDNESS)
+    newton = SemismoothNewton(boldness=_BOLDNESS, allowance=_MEET * gap_tol)
     flows = run(
         small, newton, start=start, tol=0.0, gap_tol=gap_tol, max_iter=max_iter, check_every=1
     )

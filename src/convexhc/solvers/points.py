@@ -9,6 +9,7 @@ search for it ends with the parts into which the cluster falls, and these are so
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.lines import on_line
 from convexhc.kernels.newton import well_inside
-from convexhc.problem import Labels, Problem, fuse
+from convexhc.problem import Certificate, Labels, Problem, fuse
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
@@ -28,12 +29,17 @@ Array = NDArray[np.float64]
 
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
 # is contracted too; of centroids that meet; and of the flows, which may not hide a small distance.
-_ROUGH, _SHARP, _MEET, _FLOWS = 1e-4, 1e-8, 1e-3, 1e-11
+_ROUGH, _SHARP, _MEET, _FLOWS = 1e-4, 1e-9, 1e-3, 1e-11
+# What is left of the share of centroids that meet whenever clusters have been parted.
+_STRICTER = 0.3
 # First penalty of the sharp run over that of the rough one: it starts close to its end, where a
 # large one leaves few duals to take.
 _BOLD = 100.0
 # Iterations of the flows, which end in round-off.
 _FLOW_ITER = 30
+# Other runs end after so many iterations without a gap that is smaller by that factor: fusions for
+# being near may stand in the way of a better one.
+_PATIENCE, _BETTER = 10, 0.9
 # Share of a dual ball inside which a dual tells of a fusion that is there to stay.
 _WELL_INSIDE = 0.95
 # How often clusters may be parted before the full problem is solved as it is.
@@ -91,6 +97,8 @@ def solve_contracted(
         if whole:
             break
         start = first = replace(found, centroids=flows.centroids, labels=flows.labels)
+        # What has come apart may meet again, but not for being as near as it was.
+        newton, bold = (replace(one, allowance=_STRICTER * one.allowance) for one in (newton, bold))
     solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
     return replace(solution, n_iter=n_iter + solution.n_iter)
 
@@ -118,8 +126,22 @@ def _run(
         tol=0.0,
         gap_tol=gap_tol,
         max_iter=max_iter,
+        on_check=_standing_still(),
         check_every=1,
     )
+
+
+def _standing_still() -> Callable[[int, Certificate], bool]:
+    """Tells when certificates have not become better for a while."""
+    best, since = np.inf, 0
+
+    def check(n_iter: int, certificate: Certificate) -> bool:
+        nonlocal best, since
+        if certificate.gap < _BETTER * best:
+            best, since = certificate.gap, n_iter
+        return n_iter - since >= _PATIENCE
+
+    return check
 
 
 def _ahead(lam: float, start: Solution, before: Solution) -> Solution:

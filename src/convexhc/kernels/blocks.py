@@ -1,0 +1,281 @@
+"""Newton systems of few columns: the curvature of every edge written out as an m x m block.
+
+With H_e = sigma J_e, the Jacobian of `convexhc.kernels.newton` times sigma, the system is
+
+    (mass + D'H D) X = -G.
+
+J_e is all but singular along a long difference, so that the columns of a node depend on each other:
+the inverse of its whole block, mass_i + the sum of H_e around it, is a far better preconditioner
+than that of the diagonal. And what stiff edges join moves as one, held only by its mass and by the
+edges that leave it: for systems that are harder, the inverses of the blocks of such groups are
+added, joined by fused edges, by those of a tenth of their stiffness, and so on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from convexhc.kernels.components import components
+from convexhc.kernels.edges import Edges
+from convexhc.kernels.newton import Response
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+_FAST = {"reassoc", "contract", "nsz"}
+# Least stiffness of the edges that join a group, in units of sigma.
+_STIFF = (1.0, 0.1, 0.01, 0.001)
+
+
+class Blocks(NamedTuple):
+    """H_e of every edge (E x m x m), block of every node and its inverse (n x m x m)."""
+
+    edge: Array
+    node: Array
+    inverse: Array
+
+
+class Groups(NamedTuple):
+    """Nodes that are in groups, the group of each, inverse block of every group (g x m x m).
+
+    A node comes once for every group it is in.
+    """
+
+    node: Index
+    group: Index
+    inverse: Array
+
+
+@njit(cache=True, nogil=True)
+def blocks(sigma: float, mass: Array, edges: Edges, at: Response) -> Blocks:
+    """Write out the blocks of mass + sigma D'J D. O(E m^2 + n m^3)."""
+    # A number of columns known to the compiler unrolls the inner loops: half the time.
+    if at.total.shape[1] == 2:
+        return _blocks(2, sigma, mass, edges, at)
+    if at.total.shape[1] == 3:
+        return _blocks(3, sigma, mass, edges, at)
+    return _blocks(at.total.shape[1], sigma, mass, edges, at)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _blocks(m: int, sigma: float, mass: Array, edges: Edges, at: Response) -> Blocks:
+    n = mass.size
+    edge, node = np.empty((edges.tail.size, m, m)), np.zeros((n, m, m))
+    for i in range(n):
+        for k in range(m):
+            node[i, k, k] = mass[i]
+    for e in range(edges.tail.size):
+        i, j = edges.tail[e], edges.head[e]
+        bent, rest = sigma * at.bend[e], sigma * (1.0 - at.shrink[e])
+        for k in range(m):
+            for q in range(m):
+                push = -bent * at.kept[e, k] * at.kept[e, q]
+                if k == q:
+                    push += rest if at.kept[e, k] != 0.0 else sigma
+                edge[e, k, q] = push
+                node[i, k, q] += push
+                node[j, k, q] += push
+    inverse = node.copy()
+    for i in range(n):
+        _invert(m, inverse[i], mass[i])
+    return Blocks(edge, node, inverse)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _invert(m: int, A: Array, least: float) -> None:
+    """Invert, in place, a symmetric matrix with no eigenvalue below ``least``: so is no pivot."""
+    for p in range(m):
+        pivot = 1.0 / max(A[p, p], least)
+        A[p, p] = 1.0
+        for q in range(m):
+            A[p, q] *= pivot
+        for k in range(m):
+            if k != p:
+                much = A[k, p]
+                A[k, p] = 0.0
+                for q in range(m):
+                    A[k, q] -= much * A[p, q]
+
+
+def no_groups(m: int) -> Groups:
+    """For systems that need none."""
+    return Groups(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, m, m)))
+
+
+def stiff_groups(mass: Array, edges: Edges, at: Response, here: Blocks) -> Groups:
+    """Groups of nodes that stiff edges join, at every stiffness. O(E m^2 + n m^3)."""
+    left = np.where(at.fused, 1.0, 1.0 - at.shrink)
+    found = []
+    for least in _STIFF:
+        joined = at.fused if least == 1.0 else left >= least
+        number = _numbered(components(mass.size, edges.tail, edges.head, joined))
+        found.append((number, _together(number, mass, edges, here.edge)))
+    nodes = [np.flatnonzero(number >= 0) for number, _ in found]
+    first = np.cumsum([0] + [inverse.shape[0] for _, inverse in found])
+    return Groups(
+        np.concatenate(nodes),
+        np.concatenate([found[k][0][nodes[k]] + first[k] for k in range(len(found))]),
+        np.concatenate([inverse for _, inverse in found]),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _numbered(labels: Index) -> Index:
+    """Number the groups of several nodes; -1 for nodes on their own."""
+    size = np.bincount(labels)
+    number, count = np.empty(size.size, np.int64), 0
+    for g in range(size.size):
+        number[g] = count if size[g] > 1 else -1
+        count += size[g] > 1
+    return number[labels]
+
+
+@njit(cache=True, nogil=True)
+def _together(number: Index, mass: Array, edges: Edges, edge: Array) -> Array:
+    """Inverse block of every group: its mass, and H_e of the edges that leave it."""
+    weight, m = np.zeros(number.max() + 1), edge.shape[1]
+    for i in range(mass.size):
+        if number[i] >= 0:
+            weight[number[i]] += mass[i]
+    out = np.zeros((weight.size, m, m))
+    for g in range(weight.size):
+        for k in range(m):
+            out[g, k, k] = weight[g]
+    for e in range(edges.tail.size):
+        g, h = number[edges.tail[e]], number[edges.head[e]]
+        if g != h:
+            for k in range(m):
+                for q in range(m):
+                    if g >= 0:
+                        out[g, k, q] += edge[e, k, q]
+                    if h >= 0:
+                        out[h, k, q] += edge[e, k, q]
+    for g in range(weight.size):
+        _invert(m, out[g], weight[g])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
+    """Row, column and value of the entries of that matrix; those of one place add up. O(E m^2)."""
+    n, m = at.node.shape[:2]
+    count = n * m * m + 2 * edges.tail.size * m * m
+    row, column = np.empty(count, np.int32), np.empty(count, np.int32)
+    value = np.empty(count)
+    p = 0
+    for e in range(edges.tail.size):
+        i, j = edges.tail[e], edges.head[e]
+        for k in range(m):
+            for q in range(m):
+                row[p], column[p], value[p] = i * m + k, j * m + q, -at.edge[e, k, q]
+                row[p + 1], column[p + 1], value[p + 1] = j * m + k, i * m + q, -at.edge[e, k, q]
+                p += 2
+    for i in range(n):
+        for k in range(m):
+            for q in range(m):
+                row[p], column[p], value[p] = i * m + k, i * m + q, at.node[i, k, q]
+                p += 1
+    return row, column, value
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def block_direction(
+    G: Array, mass: Array, edges: Edges, at: Blocks, groups: Groups, tol: float, max_iter: int
+) -> tuple[Array, bool]:
+    """Minus (mass + D'H D)^-1 G, by conjugate gradients preconditioned by nodes and by groups.
+
+    Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one, and
+    tells whether it is. Any number of iterations gives a direction of descent. O(E m^2) an
+    iteration.
+    """
+    # A number of columns known to the compiler unrolls the inner loops: half the time.
+    if G.shape[1] == 2:
+        return _conjugate(2, G, mass, edges, at, groups, tol, max_iter)
+    if G.shape[1] == 3:
+        return _conjugate(3, G, mass, edges, at, groups, tol, max_iter)
+    return _conjugate(G.shape[1], G, mass, edges, at, groups, tol, max_iter)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _conjugate(
+    m: int,
+    G: Array,
+    mass: Array,
+    edges: Edges,
+    at: Blocks,
+    groups: Groups,
+    tol: float,
+    max_iter: int,
+) -> tuple[Array, bool]:
+    n = G.shape[0]
+    X, R, Z = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m))
+    P, Q, pooled = np.zeros((n, m)), np.empty((n, m)), np.empty((groups.inverse.shape[0], m))
+    for i in range(n):
+        for k in range(m):
+            R[i, k] = -G[i, k]
+    before, now = 1.0, _divided(m, R, at.inverse, groups, pooled, Z)
+    enough = tol * tol * now
+    for _ in range(max_iter):
+        if now <= enough:
+            break
+        for i in range(n):
+            for k in range(m):
+                P[i, k] = Z[i, k] + now / before * P[i, k]
+        length = now / _times(m, P, mass, edges, at.edge, Q)
+        for i in range(n):
+            for k in range(m):
+                X[i, k] += length * P[i, k]
+                R[i, k] -= length * Q[i, k]
+        before, now = now, _divided(m, R, at.inverse, groups, pooled, Z)
+    return X, now <= enough
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _divided(m: int, R: Array, inverse: Array, groups: Groups, pooled: Array, out: Array) -> float:
+    """The preconditioner times R, into ``out``; returns its inner product with R. O(n m^2)."""
+    inner = 0.0
+    for i in range(R.shape[0]):
+        for k in range(m):
+            total = 0.0
+            for q in range(m):
+                total += inverse[i, k, q] * R[i, q]
+            out[i, k] = total
+            inner += total * R[i, k]
+    pooled[:] = 0.0
+    for p in range(groups.node.size):
+        for k in range(m):
+            pooled[groups.group[p], k] += R[groups.node[p], k]
+    for p in range(groups.node.size):
+        i, g = groups.node[p], groups.group[p]
+        for k in range(m):
+            total = 0.0
+            for q in range(m):
+                total += groups.inverse[g, k, q] * pooled[g, q]
+            out[i, k] += total
+            inner += total * R[i, k]
+    return inner
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _times(m: int, X: Array, mass: Array, edges: Edges, edge: Array, out: Array) -> float:
+    """(mass + D'H D) X, into ``out``; returns its inner product with X. O(E m^2)."""
+    inner = 0.0
+    for i in range(X.shape[0]):
+        for k in range(m):
+            out[i, k] = mass[i] * X[i, k]
+    for e in range(edges.tail.size):
+        i, j = edges.tail[e], edges.head[e]
+        for k in range(m):
+            push = 0.0
+            for q in range(m):
+                push += edge[e, k, q] * (X[i, q] - X[j, q])
+            out[i, k] += push
+            out[j, k] -= push
+    for i in range(X.shape[0]):
+        for k in range(m):
+            inner += X[i, k] * out[i, k]
+    return inner
