@@ -185,7 +185,7 @@ def unpack_solution(
         text["lam"],
         text["method"],
         signs=arrays.get("signs"),
-        move=text["move"],
+        move=text.get("move", 0.0),
         names=names,
         seconds=text["seconds"],
         provenance=provenance,
