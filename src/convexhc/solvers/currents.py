@@ -26,6 +26,7 @@ from convexhc.terms.sparse import Factor
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+Pointer = NDArray[np.int32]
 
 # Columns of a flow that are held in memory together: so many, or as many as make up that number of
 # entries; and the round-off that is taken for nought.
@@ -162,8 +163,8 @@ class _Grounded(NamedTuple):
     head: Index
     first: Index
     order: Index
-    row: Index
-    start: Index
+    row: Pointer
+    start: Pointer
 
     @classmethod
     def of(cls, edges: Edges, nodes: Labels, labels: Labels) -> _Grounded:
@@ -173,10 +174,11 @@ class _Grounded(NamedTuple):
         tail, head = place[edges.tail], place[edges.head]
         row = np.concatenate([tail, head, np.arange(n)])
         column = np.concatenate([head, tail, np.arange(n)])
-        order = np.lexsort((row, column))
-        start = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=n))])
+        # Every place holds the number of its entry.
+        numbers = csc_array((np.arange(1.0, row.size + 1.0), (row, column)), shape=(n, n))
+        order = numbers.data.astype(np.int64) - 1
         first = np.unique(labels[nodes], return_index=True)[1]
-        return cls(tail, head, first, order, row[order].astype(np.int32), start.astype(np.int32))
+        return cls(tail, head, first, order, numbers.indices, numbers.indptr)
 
     def laplacian(self, conductance: Array) -> csc_array:
         """The matrix."""
