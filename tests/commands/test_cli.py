@@ -8,6 +8,8 @@ import json
 import shlex
 import shutil
 import signal
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from functools import partial
@@ -446,3 +448,13 @@ def test_warnings_are_one_line(
     said = capsys.readouterr().err
     assert said.startswith("convexhc: warning: the matrix looks like distances")
     assert said.count("\n") == 1
+
+
+def test_the_command_line_starts_without_what_few_commands_need():
+    # scikit-learn alone takes longer to import than all the rest.
+    code = (
+        "import sys, convexhc.cli\n"
+        "print(*({'sklearn', 'pandas', 'matplotlib', 'networkx'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == []

@@ -5,8 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path as File
 
-from sklearn.metrics import adjusted_rand_score
-
 from convexhc.commands.progress import ProgressLine, follow
 from convexhc.commands.speech import Say
 from convexhc.datasets import fractal_graph, karate
@@ -30,6 +28,8 @@ def demo(options: Namespace, say: Say, progress: ProgressLine) -> int:
 
 
 def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
+    from sklearn.metrics import adjusted_rand_score
+
     graph = fractal_graph(0)
     K = two_hop(graph.adjacency)
     say("A graph of 196 nodes: 28 cliques of 7, in 4 communities of 49.\n")
@@ -55,6 +55,8 @@ def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
 
 
 def _karate(folder: File, say: Say, progress: ProgressLine) -> None:
+    from sklearn.metrics import adjusted_rand_score
+
     club = karate()
     K = two_hop(club.adjacency, gamma=0.05)
     say("\nZachary's karate club: 34 members, who later split in two.\n")

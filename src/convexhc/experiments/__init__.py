@@ -7,11 +7,12 @@ pieces of work are kept there and not computed twice.
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from convexhc.experiments import algorithms, connectomes, defaults, khan, robustness, synthetic
-from convexhc.experiments.results import Progress
+if TYPE_CHECKING:
+    from convexhc.experiments.results import Progress
 
 __all__ = ["EXPERIMENTS", "Experiment"]
 
@@ -25,11 +26,16 @@ class Experiment(Protocol):
         """Write results below ``out``; ``progress`` hears the share done and what is under way."""
 
 
+def _of(name: str) -> Experiment:
+    """The experiment of that module, which is imported when it is run: the list alone is cheap."""
+
+    def run(out: Path, **options: Any) -> None:
+        import_module(f"convexhc.experiments.{name}").run(out, **options)
+
+    return run
+
+
 EXPERIMENTS: dict[str, Experiment] = {
-    "synthetic": synthetic.run,
-    "algorithms": algorithms.run,
-    "connectomes": connectomes.run,
-    "khan": khan.run,
-    "robustness": robustness.run,
-    "defaults": defaults.run,
+    name: _of(name)
+    for name in ("synthetic", "algorithms", "connectomes", "khan", "robustness", "defaults")
 }
