@@ -40,7 +40,7 @@ class ADMMState:
     solver: CentroidStep
     settling: int
     warm: tuple[Array, Array] | None = None
-    climb: Climb = field(default_factory=lambda: Climb(_LATE - 12))
+    climb: Climb = field(default_factory=lambda: Climb(_MEASURED))
     n_iter: int = 0
 
 
@@ -136,10 +136,11 @@ _SIGNS, _MEAN, _MOST = 0.3, 0.15, 10.0
 _WARM, _COLD = 2.0, 4.0
 # Every so many centroid steps, one is in double precision throughout; all, for so few entries.
 _EXACT, _SMALL = 30, 10_000
-# The iteration from which on tau climbs. Those at which rho and tau may change: ever rarer, by a
-# fifth, and at last no more, so that the method converges. How many a warm start needs first; by
-# how much rho changes at most at once, and at least.
-_LATE = 60
+# The iteration from which on tau climbs, and the one, some after the last change before, from which
+# on the moves under the first tau are measured. Those at which rho and tau may change: ever rarer,
+# by a fifth, and at last no more, so that the method converges. How many a warm start needs first;
+# by how much rho changes at most at once, and at least.
+_LATE, _MEASURED = 60, 48
 _LATER = accumulate(range(30), lambda last, _: max(last + 16, last * 6 // 5), initial=_LATE)
 _REBALANCE = frozenset([5, 10, 20, 30, 40, *_LATER])
 _SETTLING, _CHANGE, _WORTH = 5, 5.0, 1.2

@@ -70,8 +70,7 @@ class Schedule:
             self.soonest = n_iter + max(_SOONEST, n_iter // 50)
             self.latest = n_iter + max(self.check_every, n_iter // 10)
         else:
-            soon = min(self._steps_left(certificate), self.check_every)
-            self.soonest = self.latest = n_iter + max(soon, n_iter // 10)
+            self.soonest = self.latest = n_iter + max(self._steps_left(certificate), n_iter // 10)
 
     def _excess(self, certificate: Certificate) -> float:
         """The gap in units of what is allowed."""
@@ -83,6 +82,6 @@ class Schedule:
         return float(move * excess ** (-1.0 / _POWER)) if excess > _NOUGHT else np.inf
 
     def _steps_left(self, certificate: Certificate) -> int:
-        """How many iterations a gap usually needs to fall to the tolerance."""
-        excess = self._excess(certificate)
-        return max(_SOONEST, int(min(np.ceil(_PACE * np.log(excess)), self.check_every)))
+        """How many iterations a gap usually needs to fall to the tolerance, up to the most."""
+        steps = np.ceil(_PACE * np.log(self._excess(certificate)))
+        return int(min(max(steps, _SOONEST), self.check_every))
