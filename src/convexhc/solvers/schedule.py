@@ -83,5 +83,5 @@ class Schedule:
 
     def _steps_left(self, certificate: Certificate) -> int:
         """How many iterations a gap usually needs to fall to the tolerance, up to the most."""
-        steps = np.ceil(_PACE * np.log(self._excess(certificate)))
+        steps = float(np.ceil(_PACE * np.log(self._excess(certificate))))
         return int(min(max(steps, _SOONEST), self.check_every))
