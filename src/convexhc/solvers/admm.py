@@ -140,7 +140,8 @@ _EXACT, _SMALL = 30, 10_000
 # on the moves under the first tau are measured. Those at which rho and tau may change: ever rarer,
 # by a fifth, and at last no more, so that the method converges. How many a warm start needs first;
 # by how much rho changes at most at once, and at least.
-_LATE, _MEASURED = 60, 48
+_LATE: int = 60
+_MEASURED: int = 48
 _LATER = accumulate(range(30), lambda last, _: max(last + 16, last * 6 // 5), initial=_LATE)
 _REBALANCE = frozenset([5, 10, 20, 30, 40, *_LATER])
 _SETTLING, _CHANGE, _WORTH = 5, 5.0, 1.2
