@@ -14,6 +14,7 @@ from scipy import linalg
 
 from convexhc.graph import Graph
 from convexhc.io import as_graph
+from convexhc.kernels.threads import threads_for
 
 # Up to this size all eigenvalues of a dense copy cost less than a second; above, Lanczos.
 DENSE_EIGENVALUES = 1500
@@ -112,7 +113,8 @@ def _off_diagonal_sums(graph: Graph) -> NDArray[np.float64]:
 def smallest_eigenvalue(graph: Graph) -> tuple[float, float]:
     """Return the smallest eigenvalue, and by how much it may have been overestimated."""
     if graph.n <= DENSE_EIGENVALUES:
-        lowest = linalg.eigh(graph.dense(), eigvals_only=True, subset_by_index=(0, 0))
+        with threads_for((graph.n, graph.n), dense=True):
+            lowest = linalg.eigh(graph.dense(), eigvals_only=True, subset_by_index=(0, 0))
         return float(lowest[0]), 0.0
     return _lanczos(graph)
 
@@ -121,7 +123,8 @@ def _has_cholesky(graph: Graph, margin: float) -> bool:
     shifted = graph.dense()
     np.fill_diagonal(shifted, graph.diagonal + margin)
     try:
-        linalg.cholesky(shifted, overwrite_a=True, check_finite=False)
+        with threads_for((graph.n, graph.n), dense=True):
+            linalg.cholesky(shifted, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
         return False
     return True

@@ -101,8 +101,7 @@ class KernelMatrix:
     @property
     def in_full(self) -> bool:
         """Whether it is multiplied in full, or divided by in full for want of a sparse factor."""
-        full = self.n <= _INVERSE_NODES and self._factor is None
-        return full or not self.is_sparse
+        return not self.is_sparse or (self.n <= _INVERSE_NODES and self._factor is None)
 
     @cached_property
     def dense(self) -> Array:
