@@ -20,7 +20,7 @@ from convexhc.path.result import Path, Provenance
 from convexhc.path.storage import Checkpoint, Progress
 from convexhc.problem import Problem, points_problem
 from convexhc.similarity import neighbor_weights
-from convexhc.similarity.from_points import read_points
+from convexhc.similarity.point_kernels import read_points
 from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.contraction import contract
 from convexhc.solvers.fused import Fused

@@ -10,7 +10,7 @@ what was added to its diagonal and whether it is positive definite. For the poin
 from __future__ import annotations
 
 from convexhc.similarity.definite import min_eigenvalue, require_psd
-from convexhc.similarity.from_graph import (
+from convexhc.similarity.graph_kernels import (
     diffusion,
     heat,
     laplacian,
@@ -19,7 +19,7 @@ from convexhc.similarity.from_graph import (
     two_hop,
     two_hop_diagonal,
 )
-from convexhc.similarity.from_points import correlation, knn, rbf
+from convexhc.similarity.point_kernels import correlation, knn, rbf
 from convexhc.similarity.neighbors import neighbor_weights
 from convexhc.similarity.result import Similarity, shift_to_positive
 from convexhc.similarity.spectral import spectral_features

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from convexhc.graph import Graph
-from convexhc.similarity.from_points import read_points
+from convexhc.similarity.point_kernels import read_points
 
 
 def neighbor_weights(X: Any, *, n_neighbors: int = 15) -> Graph:

@@ -1,0 +1,1 @@
+"""Experiments beside the package: what its defaults rest on."""

@@ -1,0 +1,318 @@
+"""Graphs and tables with known groups: drawn, bundled with scikit-learn and networkx, and real.
+
+Every set belongs to a family and to one half of the data. Defaults are chosen on the half
+"choose"; the half "confirm" is only scored. The rule is fixed before any score is seen: drawn sets
+by the parity of their seed, real ones by the parity of their place in the alphabet.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn import datasets as tables
+from sklearn.neighbors import kneighbors_graph
+from sklearn.preprocessing import StandardScaler
+
+from convexhc.datasets import karate
+
+Labels = NDArray[np.int64]
+Half = Literal["choose", "confirm"]
+
+FAMILIES = ("LFR", "nested blocks", "real networks", "points")
+MIXINGS = (0.1, 0.2, 0.3, 0.4, 0.5)
+# Neighbours of each point in the graph of a table: a common choice of Leiden's users.
+TABLE_NEIGHBORS = 15
+# LFR parameters: degree and community-size exponents as in Lancichinetti et al. (2008).
+DEGREE_EXPONENT = 2.5
+SIZE_EXPONENT = 1.5
+MEAN_DEGREE = {250: 10, 1000: 15}
+MAX_DEGREE = {250: 40, 1000: 60}
+COMMUNITY_SIZES = {250: (15, 60), 1000: (20, 100)}
+# Three levels of 2, 6 and 24 groups on 240 nodes, and the edge probability at each depth.
+BLOCK_SIZES = (2, 3, 4, 10)
+BLOCK_STRENGTHS: Mapping[str, tuple[float, float, float, float]] = {
+    "strong": (0.005, 0.03, 0.15, 0.9),
+    "medium": (0.01, 0.05, 0.15, 0.7),
+    "weak": (0.02, 0.06, 0.15, 0.5),
+}
+# Shape of the gamma law of the degree factors: a coefficient of variation of 0.6.
+DEGREE_SHAPE = 2.8
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A graph, or points with their neighbour graph, and one or more levels of known groups."""
+
+    family: str
+    name: str
+    half: Half
+    adjacency: sparse.csr_array
+    levels: Mapping[str, Labels]
+    points: NDArray[np.float64] | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.adjacency.shape[0])
+
+
+def half_of(place: int) -> Half:
+    """The fixed rule: even places are for choosing, odd ones for confirming."""
+    return "confirm" if place % 2 else "choose"
+
+
+def collect(data: Path | None, *, seeds: int, large: bool) -> list[Known]:
+    """Every set: ``seeds`` draws of each kind (two or more, for both halves)."""
+    drawn = [
+        *(lfr(250, mixing, seed) for mixing in MIXINGS for seed in range(seeds)),
+        *(
+            blocks(strength, spread, seed)
+            for strength in BLOCK_STRENGTHS
+            for spread in (False, True)
+            for seed in range(seeds)
+        ),
+        *(unequal_blocks(spread, seed) for spread in (False, True) for seed in range(seeds)),
+        *(cloud(kind, seed) for kind in CLOUDS for seed in range(seeds)),
+    ]
+    if large:
+        drawn += [lfr(1000, mixing, seed) for mixing in MIXINGS for seed in range(2)]
+    return [*drawn, *_halved(bundled_tables()), *_halved(real_networks(data))]
+
+
+def _halved(sets: list[Known]) -> list[Known]:
+    """Real sets in the order of their names, every other one for confirming."""
+    ordered = sorted(sets, key=lambda known: known.name)
+    return [
+        Known(one.family, one.name, half_of(place), one.adjacency, one.levels, one.points)
+        for place, one in enumerate(ordered)
+    ]
+
+
+def _connected(
+    family: str, name: str, half: Half, adjacency: Any, levels: Mapping[str, Labels]
+) -> Known:
+    """The largest component: no method can place a node that has no edges."""
+    _, piece = connected_components(adjacency, directed=False)
+    kept = np.flatnonzero(piece == np.bincount(piece).argmax())
+    groups = {level: _numbered(known[kept]) for level, known in levels.items()}
+    return Known(family, name, half, sparse.csr_array(adjacency[kept][:, kept]), groups)
+
+
+def lfr(n: int, mixing: float, seed: int) -> Known:
+    """An LFR benchmark graph (networkx); draws that do not converge are drawn anew."""
+    import networkx as nx
+
+    low, high = COMMUNITY_SIZES[n]
+    for attempt in range(200):
+        try:
+            graph = nx.LFR_benchmark_graph(
+                n,
+                DEGREE_EXPONENT,
+                SIZE_EXPONENT,
+                mixing,
+                average_degree=MEAN_DEGREE[n],
+                max_degree=MAX_DEGREE[n],
+                min_community=low,
+                max_community=high,
+                seed=1000 * seed + attempt,
+                max_iters=300,
+            )
+        except nx.ExceededMaxIterations:
+            continue
+        break
+    else:
+        raise RuntimeError(f"no LFR graph with n={n}, mixing={mixing} in 200 attempts")
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    groups = [min(graph.nodes[node]["community"]) for node in range(n)]
+    adjacency = sparse.csr_array(nx.to_scipy_sparse_array(graph, nodelist=range(n), dtype=float))
+    name = f"LFR {n} mixing {mixing} seed {seed}"
+    return _connected("LFR", name, half_of(seed), adjacency, {"communities": _numbered(groups)})
+
+
+def blocks(strength: str, spread: bool, seed: int) -> Known:
+    """Nested blocks of equal size, with or without spread degrees."""
+    n = int(np.prod(BLOCK_SIZES))
+    levels = [np.arange(n) // (n // int(c)) for c in np.cumprod(BLOCK_SIZES[:-1])]
+    name = f"blocks {strength}{' spread' if spread else ''} seed {seed}"
+    return _drawn_blocks(name, levels, BLOCK_STRENGTHS[strength], spread, seed)
+
+
+def unequal_blocks(spread: bool, seed: int) -> Known:
+    """A planted hierarchy of 3 and 9 groups whose sizes differ by a factor of about eight."""
+    sizes = np.array([[8, 14, 60], [10, 24, 40], [12, 20, 52]])
+    fine = np.repeat(np.arange(9), sizes.ravel())
+    name = f"unequal{' spread' if spread else ''} seed {seed}"
+    return _drawn_blocks(name, [fine // 3, fine], (0.01, 0.06, 0.45), spread, seed)
+
+
+def _drawn_blocks(
+    name: str, levels: list[Any], probabilities: tuple[float, ...], spread: bool, seed: int
+) -> Known:
+    """Edges by the finest common block; Poisson rates times degree factors of mean one."""
+    rng = np.random.default_rng([seed, len(name), int(spread)])
+    n = levels[0].size
+    rate = np.full((n, n), probabilities[0])
+    for groups, probability in zip(levels, probabilities[1:], strict=True):
+        rate[groups[:, None] == groups] = probability
+    if spread:
+        factor = rng.gamma(DEGREE_SHAPE, 1.0 / DEGREE_SHAPE, n)
+        rate = np.minimum(rate * np.outer(factor, factor), 1.0)
+    upper = np.triu(rng.random((n, n)) < rate, 1)
+    order = rng.permutation(n)
+    adjacency = sparse.csr_array((upper | upper.T)[np.ix_(order, order)].astype(float))
+    known = {f"{groups.max() + 1} groups": groups[order].astype(np.int64) for groups in levels}
+    return _connected("nested blocks", name, half_of(seed), adjacency, known)
+
+
+def _table(name: str, X: Any, groups: Any, half: Half = "choose") -> Known:
+    """Points, and the graph of their nearest neighbours."""
+    points = np.ascontiguousarray(X, dtype=np.float64)
+    k = min(TABLE_NEIGHBORS, len(points) - 1)
+    near = sparse.csr_array(kneighbors_graph(points, k, mode="connectivity"))
+    adjacency = sparse.csr_array(near.maximum(near.T))
+    levels = groups if isinstance(groups, dict) else {"classes": groups}
+    return Known(
+        "points", name, half, adjacency, {k: _numbered(v) for k, v in levels.items()}, points
+    )
+
+
+def _blobs(rng: np.random.Generator) -> tuple[Any, Any]:
+    return tables.make_blobs(
+        [40, 60, 20, 80, 30, 50], n_features=5, cluster_std=2.2, random_state=int(rng.integers(1e6))
+    )
+
+
+def _nested_blobs(rng: np.random.Generator) -> tuple[Any, Any]:
+    coarse = np.repeat(np.arange(3), 80)
+    fine = np.repeat(np.arange(12), 20)
+    centres = 6.0 * rng.standard_normal((3, 6))[coarse] + 3.0 * rng.standard_normal((12, 6))[fine]
+    return centres + rng.standard_normal((240, 6)), {"coarse": coarse, "fine": fine}
+
+
+def _stretched(rng: np.random.Generator) -> tuple[Any, Any]:
+    X, y = tables.make_blobs(260, centers=4, random_state=int(rng.integers(1e6)))
+    return X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y
+
+
+def _moons(rng: np.random.Generator) -> tuple[Any, Any]:
+    return tables.make_moons(240, noise=0.12, random_state=int(rng.integers(1e6)))
+
+
+def _densities(rng: np.random.Generator) -> tuple[Any, Any]:
+    return tables.make_blobs(
+        260, centers=5, cluster_std=[0.5, 1.0, 1.5, 2.0, 2.5], random_state=int(rng.integers(1e6))
+    )
+
+
+CLOUDS: Mapping[str, Callable[[np.random.Generator], tuple[Any, Any]]] = {
+    "blobs": _blobs,
+    "nested blobs": _nested_blobs,
+    "stretched": _stretched,
+    "moons": _moons,
+    "densities": _densities,
+}
+
+
+def cloud(kind: str, seed: int) -> Known:
+    """Generated points."""
+    X, groups = CLOUDS[kind](np.random.default_rng([seed, len(kind)]))
+    return _table(f"{kind} seed {seed}", X, groups, half_of(seed))
+
+
+def bundled_tables() -> list[Known]:
+    """The tables of scikit-learn, each column scaled to unit variance but for digits."""
+    made = []
+    for name, load in (
+        ("breast cancer", tables.load_breast_cancer),
+        ("digits", tables.load_digits),
+        ("iris", tables.load_iris),
+        ("wine", tables.load_wine),
+    ):
+        X, y = load(return_X_y=True)
+        if name == "digits":
+            # A quarter of the rows: every method shall take seconds.
+            X, y = X[::4], y[::4]
+        else:
+            X = StandardScaler().fit_transform(X)
+        made.append(_table(name, X, y))
+    return made
+
+
+def real_networks(data: Path | None) -> list[Known]:
+    """The karate club, and what the data folder has."""
+    club = karate()
+    sets = [_network("karate", club.adjacency, {"club": club.labels})]
+    if data is None:
+        return sets
+    for name, column in (
+        ("football", "conference"),
+        ("polbooks", "leaning"),
+        ("uk_faculty", "group"),
+    ):
+        nodes = _rows(data / "classic" / name / "nodes.csv")
+        edges = _rows(data / "classic" / name / "edges.csv")
+        sets.append(_network(name, _edges(edges, len(nodes)), {column: _column(nodes, column)}))
+    sets += _school(data / "primary_school")
+    regions = _rows(data / "hnu1" / "desikan70_nodes.csv")
+    scans = np.load(data / "hnu1" / "hnu1_ndmg_master_desikan70.npz")["A"].astype(np.float64)
+    connectome = sparse.csr_array(np.log1p(scans.mean(axis=0)) * (scans.mean(axis=0) >= 1.0))
+    levels = {level: _column(regions, level) for level in ("hemisphere", "hemi_lobe")}
+    sets.append(_network("connectome", connectome, levels))
+    cuisines = _rows(data / "recipes" / "cuisines.csv")
+    with (data / "recipes" / "similarity_cosine.csv").open(newline="") as lines:
+        cosine = [row for row in csv.reader(lines)]
+    values = np.array([row[-len(cuisines) :] for row in cosine[-len(cuisines) :]], dtype=np.float64)
+    np.fill_diagonal(values, 0.0)
+    levels = {level: _column(cuisines, level) for level in ("continent", "region_scirep")}
+    sets.append(_network("recipes", sparse.csr_array(np.maximum(values, 0.0)), levels))
+    K = np.loadtxt(data / "authors_synthetic" / "synthetic_K_196.csv", delimiter=",")
+    np.fill_diagonal(K, 0.0)
+    levels = {"28 groups": np.arange(196) // 7, "4 groups": np.arange(196) // 49}
+    sets.append(_network("authors synthetic", sparse.csr_array(np.maximum(K, 0.0)), levels))
+    return sets
+
+
+def _school(folder: Path) -> list[Known]:
+    """Contacts in a primary school: all of them, and each of the two days."""
+    nodes = _rows(folder / "nodes.csv")
+    levels = {"class": _column(nodes, "label"), "grade": _column(nodes, "grade")}
+    total = _edges(_rows(folder / "edges_total.csv"), len(nodes), "contacts")
+    sets = [_network("school", total, levels)]
+    by_day = _rows(folder / "edges_by_day.csv")
+    for day in sorted({row["day"] for row in by_day}):
+        rows = [row for row in by_day if row["day"] == day]
+        sets.append(_network(f"school day {day}", _edges(rows, len(nodes), "contacts"), levels))
+    return sets
+
+
+def _network(name: str, adjacency: Any, levels: Mapping[str, Any]) -> Known:
+    known = {level: _numbered(groups) for level, groups in levels.items()}
+    return _connected("real networks", name, "choose", sparse.csr_array(adjacency), known)
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _column(rows: list[dict[str, str]], column: str) -> Labels:
+    return _numbered([row[column] for row in rows])
+
+
+def _edges(rows: list[dict[str, str]], n: int, column: str = "weight") -> sparse.csr_array:
+    tail = np.array([int(row["u"]) for row in rows])
+    head = np.array([int(row["v"]) for row in rows])
+    weight = np.array([float(row.get(column, 1.0)) for row in rows])
+    half = sparse.coo_array((weight, (tail, head)), shape=(n, n)).tocsr()
+    return sparse.csr_array(half + half.T)
+
+
+def _numbered(groups: Any) -> Labels:
+    return np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.int64)
