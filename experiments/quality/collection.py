@@ -1,14 +1,15 @@
-"""Graphs and tables with known groups: drawn, bundled with scikit-learn and networkx, and real.
+"""Graphs and tables with known groups, drawn, bundled and real; and graphs without any groups.
 
 Every set belongs to a family and to one half of the data. Defaults are chosen on the half
 "choose"; the half "confirm" is only scored. The rule is fixed before any score is seen: drawn sets
-by the parity of their seed, real ones by the parity of their place in the alphabet.
+by the parity of their seed, real ones by the parity of the place of their source in the alphabet,
+so that two graphs of one source are never in two halves.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +22,8 @@ from sklearn import datasets as tables
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
 
-from convexhc.datasets import karate
+from convexhc.experiments.data import authors_similarity
+from convexhc.experiments.defaults_graphs import club, real_graphs
 
 Labels = NDArray[np.int64]
 Half = Literal["choose", "confirm"]
@@ -45,11 +47,25 @@ BLOCK_STRENGTHS: Mapping[str, tuple[float, float, float, float]] = {
 }
 # Shape of the gamma law of the degree factors: a coefficient of variation of 0.6.
 DEGREE_SHAPE = 2.8
+# Sources of the real sets, in the order of the alphabet. A set keeps its half where others are
+# missing, such as all but the karate club without a data folder.
+NETWORKS = (
+    *("authors synthetic", "connectome", "football", "karate"),
+    *("polbooks", "recipes", "school", "uk_faculty"),
+)
+TABLES = ("breast cancer", "digits", "iris", "wine")
+# Nodes and mean degree of the random graphs without groups.
+NOISE_NODES, NOISE_DEGREE = 240, 10
+# Swaps an edge that make a graph forget all but its degrees.
+SWAPS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A graph, or points with their neighbour graph, and one or more levels of known groups."""
+    """A graph, or points with their neighbour graph, and the levels of known groups.
+
+    A graph without groups has no levels.
+    """
 
     family: str
     name: str
@@ -60,6 +76,7 @@ class Known:
 
     @property
     def n(self) -> int:
+        """Number of nodes."""
         return int(self.adjacency.shape[0])
 
 
@@ -83,22 +100,48 @@ def collect(data: Path | None, *, seeds: int, large: bool) -> list[Known]:
     ]
     if large:
         drawn += [lfr(1000, mixing, seed) for mixing in MIXINGS for seed in range(2)]
-    return [*drawn, *_halved(bundled_tables()), *_halved(real_networks(data))]
+    return [*drawn, *bundled_tables(), *real_networks(data)]
 
 
-def _halved(sets: list[Known]) -> list[Known]:
-    """Real sets in the order of their names, every other one for confirming."""
-    ordered = sorted(sets, key=lambda known: known.name)
-    return [
-        Known(one.family, one.name, half_of(place), one.adjacency, one.levels, one.points)
-        for place, one in enumerate(ordered)
-    ]
+def noise_graphs(seeds: int = 4) -> list[Known]:
+    """Graphs without groups, four kinds with so many draws each: 16 in all.
+
+    Two have the degrees of graphs with groups (LFR, nested blocks with spread degrees) and edges
+    swapped until nothing else is left of them; two are Erdos-Renyi and random regular graphs. All
+    are simple, and of each the largest component is taken.
+    """
+    import networkx as nx
+
+    found = []
+    for seed in range(seeds):
+        share = NOISE_DEGREE / (NOISE_NODES - 1)
+        graphs = {
+            "degrees of LFR": _shuffled(lfr(250, 0.1, seed), seed),
+            "degrees of blocks": _shuffled(blocks("strong", True, seed), seed),
+            "Erdos-Renyi": nx.gnp_random_graph(NOISE_NODES, share, seed=seed),
+            "random regular": nx.random_regular_graph(NOISE_DEGREE, NOISE_NODES, seed=seed),
+        }
+        for kind, graph in graphs.items():
+            adjacency = nx.to_scipy_sparse_array(graph, nodelist=sorted(graph), dtype=float)
+            name = f"{kind} seed {seed}"
+            found.append(_connected("no groups", name, half_of(seed), adjacency, {}))
+    return found
+
+
+def _shuffled(known: Known, seed: int) -> Any:
+    """A graph of the same degrees, drawn from the configuration model of simple graphs."""
+    import networkx as nx
+
+    graph = nx.from_scipy_sparse_array(known.adjacency)
+    swaps = SWAPS * graph.number_of_edges()
+    return nx.double_edge_swap(graph, nswap=swaps, max_tries=100 * swaps, seed=seed)
 
 
 def _connected(
     family: str, name: str, half: Half, adjacency: Any, levels: Mapping[str, Labels]
 ) -> Known:
     """The largest component: no method can place a node that has no edges."""
+    adjacency = sparse.csr_array(adjacency)
     _, piece = connected_components(adjacency, directed=False)
     kept = np.flatnonzero(piece == np.bincount(piece).argmax())
     groups = {level: _numbered(known[kept]) for level, known in levels.items()}
@@ -171,16 +214,18 @@ def _drawn_blocks(
     return _connected("nested blocks", name, half_of(seed), adjacency, known)
 
 
-def _table(name: str, X: Any, groups: Any, half: Half = "choose") -> Known:
+def _table(name: str, X: Any, groups: Any, half: Half) -> Known:
     """Points, and the graph of their nearest neighbours."""
     points = np.ascontiguousarray(X, dtype=np.float64)
     k = min(TABLE_NEIGHBORS, len(points) - 1)
     near = sparse.csr_array(kneighbors_graph(points, k, mode="connectivity"))
     adjacency = sparse.csr_array(near.maximum(near.T))
     levels = groups if isinstance(groups, dict) else {"classes": groups}
-    return Known(
-        "points", name, half, adjacency, {k: _numbered(v) for k, v in levels.items()}, points
-    )
+    known = {level: _numbered(found) for level, found in levels.items()}
+    return Known("points", name, half, adjacency, known, points)
+
+
+# Kinds of clouds, each from a generator of its own.
 
 
 def _blobs(rng: np.random.Generator) -> tuple[Any, Any]:
@@ -228,73 +273,84 @@ def cloud(kind: str, seed: int) -> Known:
 
 def bundled_tables() -> list[Known]:
     """The tables of scikit-learn, each column scaled to unit variance but for digits."""
+    loaders = {
+        "breast cancer": tables.load_breast_cancer,
+        "digits": tables.load_digits,
+        "iris": tables.load_iris,
+        "wine": tables.load_wine,
+    }
     made = []
-    for name, load in (
-        ("breast cancer", tables.load_breast_cancer),
-        ("digits", tables.load_digits),
-        ("iris", tables.load_iris),
-        ("wine", tables.load_wine),
-    ):
-        X, y = load(return_X_y=True)
+    for place, name in enumerate(TABLES):
+        X, y = loaders[name](return_X_y=True)
         if name == "digits":
             # A quarter of the rows: every method shall take seconds.
             X, y = X[::4], y[::4]
         else:
             X = StandardScaler().fit_transform(X)
-        made.append(_table(name, X, y))
+        made.append(_table(name, X, y, half_of(place)))
     return made
 
 
 def real_networks(data: Path | None) -> list[Known]:
-    """The karate club, and what the data folder has."""
-    club = karate()
-    sets = [_network("karate", club.adjacency, {"club": club.labels})]
-    if data is None:
-        return sets
-    for name, column in (
-        ("football", "conference"),
-        ("polbooks", "leaning"),
-        ("uk_faculty", "group"),
-    ):
-        nodes = _rows(data / "classic" / name / "nodes.csv")
-        edges = _rows(data / "classic" / name / "edges.csv")
-        sets.append(_network(name, _edges(edges, len(nodes)), {column: _column(nodes, column)}))
-    sets += _school(data / "primary_school")
-    regions = _rows(data / "hnu1" / "desikan70_nodes.csv")
-    scans = np.load(data / "hnu1" / "hnu1_ndmg_master_desikan70.npz")["A"].astype(np.float64)
-    connectome = sparse.csr_array(np.log1p(scans.mean(axis=0)) * (scans.mean(axis=0) >= 1.0))
-    levels = {level: _column(regions, level) for level in ("hemisphere", "hemi_lobe")}
-    sets.append(_network("connectome", connectome, levels))
-    cuisines = _rows(data / "recipes" / "cuisines.csv")
-    with (data / "recipes" / "similarity_cosine.csv").open(newline="") as lines:
-        cosine = [row for row in csv.reader(lines)]
-    values = np.array([row[-len(cuisines) :] for row in cosine[-len(cuisines) :]], dtype=np.float64)
-    np.fill_diagonal(values, 0.0)
-    levels = {level: _column(cuisines, level) for level in ("continent", "region_scirep")}
-    sets.append(_network("recipes", sparse.csr_array(np.maximum(values, 0.0)), levels))
-    K = np.loadtxt(data / "authors_synthetic" / "synthetic_K_196.csv", delimiter=",")
-    np.fill_diagonal(K, 0.0)
-    levels = {"28 groups": np.arange(196) // 7, "4 groups": np.arange(196) // 49}
-    sets.append(_network("authors synthetic", sparse.csr_array(np.maximum(K, 0.0)), levels))
-    return sets
+    """The karate club, and with a data folder all of `NETWORKS`, in the order of their names."""
+    karate = club()
+    sets = [_network("karate", karate.name, karate.adjacency, karate.levels)]
+    if data is not None:
+        for graph in real_graphs(data):
+            name = graph.name.removeprefix("primary ")
+            sets.append(_network(name, name, graph.adjacency, graph.levels))
+        sets += [*_school_days(data), _connectome(data), _recipes(data), _authors_synthetic(data)]
+    return sorted(sets, key=lambda known: known.name)
 
 
-def _school(folder: Path) -> list[Known]:
-    """Contacts in a primary school: all of them, and each of the two days."""
-    nodes = _rows(folder / "nodes.csv")
+def _network(source: str, name: str, adjacency: Any, levels: Mapping[str, Labels]) -> Known:
+    return _connected("real networks", name, half_of(NETWORKS.index(source)), adjacency, levels)
+
+
+def _school_days(data: Path) -> list[Known]:
+    """Contacts in a primary school on each of the two days."""
+    nodes = _rows(data / "primary_school" / "nodes.csv")
+    contacts = _rows(data / "primary_school" / "edges_by_day.csv")
     levels = {"class": _column(nodes, "label"), "grade": _column(nodes, "grade")}
-    total = _edges(_rows(folder / "edges_total.csv"), len(nodes), "contacts")
-    sets = [_network("school", total, levels)]
-    by_day = _rows(folder / "edges_by_day.csv")
-    for day in sorted({row["day"] for row in by_day}):
-        rows = [row for row in by_day if row["day"] == day]
-        sets.append(_network(f"school day {day}", _edges(rows, len(nodes), "contacts"), levels))
-    return sets
+    found = []
+    for day in sorted({row["day"] for row in contacts}):
+        edges = _edges([row for row in contacts if row["day"] == day], len(nodes), "contacts")
+        found.append(_network("school", f"school day {day}", edges, levels))
+    return found
 
 
-def _network(name: str, adjacency: Any, levels: Mapping[str, Any]) -> Known:
-    known = {level: _numbered(groups) for level, groups in levels.items()}
-    return _connected("real networks", name, "choose", sparse.csr_array(adjacency), known)
+def _connectome(data: Path) -> Known:
+    """Streamlines between 70 regions, the mean over all scans on a logarithmic scale."""
+    regions = _rows(data / "hnu1" / "desikan70_nodes.csv")
+    with np.load(data / "hnu1" / "hnu1_ndmg_master_desikan70.npz") as scans:
+        mean = scans["A"].mean(axis=0)
+    levels = {level: _column(regions, level) for level in ("hemisphere", "hemi_lobe")}
+    weights = np.where(mean >= 1.0, np.log1p(mean), 0.0)
+    return _network("connectome", "connectome", weights, levels)
+
+
+def _recipes(data: Path) -> Known:
+    """Cuisines, by the cosine between their shares of ingredients."""
+    cuisines = _rows(data / "recipes" / "cuisines.csv")
+    names = [row["cuisine"] for row in cuisines]
+    rows = {row[""]: row for row in _rows(data / "recipes" / "similarity_cosine.csv")}
+    cosine = np.array([[float(rows[one][other]) for other in names] for one in names])
+    levels = {level: _column(cuisines, level) for level in ("continent", "region_scirep")}
+    return _network("recipes", "recipes", _as_edges(cosine), levels)
+
+
+def _authors_synthetic(data: Path) -> Known:
+    """The similarity of 196 nodes that the authors of the paper published."""
+    K, fine, coarse = authors_similarity(data)
+    levels = {"28 groups": fine, "4 groups": coarse}
+    return _network("authors synthetic", "authors synthetic", _as_edges(K), levels)
+
+
+def _as_edges(similarity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Similarities as edge weights: nonnegative, and none of a node with itself."""
+    weights = np.maximum(similarity, 0.0)
+    np.fill_diagonal(weights, 0.0)
+    return weights
 
 
 def _rows(file: Path) -> list[dict[str, str]]:
@@ -302,17 +358,19 @@ def _rows(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def _column(rows: list[dict[str, str]], column: str) -> Labels:
+def _column(rows: Sequence[Mapping[str, str]], column: str) -> Labels:
     return _numbered([row[column] for row in rows])
 
 
-def _edges(rows: list[dict[str, str]], n: int, column: str = "weight") -> sparse.csr_array:
+def _edges(rows: Sequence[Mapping[str, str]], n: int, column: str) -> sparse.csr_array:
+    """Symmetric weights of a list of edges that has each of them once."""
     tail = np.array([int(row["u"]) for row in rows])
     head = np.array([int(row["v"]) for row in rows])
-    weight = np.array([float(row.get(column, 1.0)) for row in rows])
-    half = sparse.coo_array((weight, (tail, head)), shape=(n, n)).tocsr()
-    return sparse.csr_array(half + half.T)
+    weight = np.array([float(row[column]) for row in rows])
+    once = sparse.coo_array((weight, (tail, head)), shape=(n, n)).tocsr()
+    return sparse.csr_array(once + once.T)
 
 
 def _numbered(groups: Any) -> Labels:
+    """Groups of any kind as 0, 1, ..."""
     return np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.int64)

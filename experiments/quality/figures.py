@@ -1,0 +1,124 @@
+"""The figure: every method on every family of the confirming half, at a glance."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from convexhc.experiments.figures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, figure
+from experiments.quality.collection import FAMILIES
+from experiments.quality.tables import OURS, Tables, family_means, overall, set_means
+
+TITLES = {
+    "best": "Best cut of the tree",
+    "at_k": "Asked for the known number",
+    "chosen": "Scale chosen by the method",
+}
+NAMES = {
+    "convexhc before": "convexhc, former defaults",
+    "single linkage": "single linkage, same K",
+    "average linkage": "average linkage, same K",
+    "complete linkage": "complete linkage, same K",
+    "ward linkage": "Ward, same K",
+    "paris": "Paris",
+    "louvain": "Louvain",
+    "leiden": "Leiden",
+    "infomap": "Infomap",
+    "spectral": "spectral, told k",
+    "hdbscan": "HDBSCAN",
+}
+LOOKS = dict(zip(FAMILIES, ((GREEN, "o"), (ORANGE, "s"), (PURPLE, "D"), (GREY, "^")), strict=True))
+
+
+def draw(folder: Path) -> None:
+    """Write quality.png and quality.svg beside the tables they are drawn from."""
+    tables = Tables.read(folder)
+    values = {
+        (method, measure): set_means(tables.scores, method, f"{measure}_ami")
+        for method in tables.methods
+        for measure in TITLES
+    }
+    families = [family for family in FAMILIES if _has(tables, family)]
+    if not families:
+        # Nothing of the confirming half was run.
+        return
+    methods = sorted(
+        tables.methods, key=lambda method: (method == OURS, _rank(values, method, families))
+    )
+    height = 1.5 + 0.34 * len(methods)
+    with figure(folder / "quality", 1, 3, size=(11.0, height), sharey=True) as (drawing, axes):
+        for axis, (measure, title) in zip(axes[0], TITLES.items(), strict=True):
+            axis.set_title(title)
+            axis.set_xlim(-0.03, 1.03)
+            axis.set_xlabel("AMI with the known groups")
+            axis.grid(visible=False, axis="y")
+            axis.tick_params(axis="y", length=0)
+            axis.spines["left"].set_visible(False)
+            axis.axhspan(len(methods) - 1.5, len(methods) - 0.5, color=BLUE, alpha=0.1, linewidth=0)
+            for place, method in enumerate(methods):
+                found = family_means(values[method, measure])
+                if not found:
+                    continue
+                axis.plot(
+                    [min(found.values()), max(found.values())],
+                    [place, place],
+                    color=BLUE if method == OURS else "#C8C8C8",
+                    linewidth=1.4,
+                    zorder=1,
+                )
+                for family, value in found.items():
+                    color, marker = LOOKS[family]
+                    axis.plot(value, place, marker=marker, color=color, markersize=5.5, alpha=0.9)
+                if len(found) == len(families):
+                    at = overall(values[method, measure])
+                    tone = BLUE if method == OURS else BLACK
+                    axis.plot([at, at], [place - 0.34, place + 0.34], color=tone, linewidth=3.2)
+                    axis.text(
+                        1.02,
+                        place,
+                        f"{at:.2f}",
+                        transform=axis.get_yaxis_transform(),
+                        va="center",
+                        fontsize=9,
+                        color=tone,
+                        fontweight="bold" if method == OURS else "normal",
+                    )
+        axes[0][0].set_yticks(range(len(methods)), [NAMES.get(m, m) for m in methods])
+        for label, method in zip(axes[0][0].get_yticklabels(), methods, strict=True):
+            label.set_fontsize(10)
+            if method == OURS:
+                label.set_color(BLUE)
+                label.set_fontweight("bold")
+        _legend(drawing, families)
+
+
+def _has(tables: Tables, family: str) -> bool:
+    return any(row["family"] == family and row["half"] == "confirm" for row in tables.scores)
+
+
+def _rank(
+    values: dict[tuple[str, str], dict[tuple[str, str], float]], method: str, families: list[str]
+) -> float:
+    """Place in the figure: the mean at the known number, else the chosen scale, else last."""
+    for measure in ("at_k", "chosen"):
+        found = values[method, measure]
+        if len(family_means(found)) == len(families):
+            return overall(found)
+    return -math.inf
+
+
+def _legend(drawing: object, families: list[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], linestyle="none", color=LOOKS[f][0], marker=LOOKS[f][1], label=f)
+        for f in families
+    ]
+    handles.append(
+        Line2D(
+            [], [], linestyle="none", color=BLACK, marker="|", markersize=11, mew=3, label="mean"
+        )
+    )
+    drawing.legend(  # type: ignore[attr-defined]
+        handles=handles, loc="outside lower center", ncols=len(handles)
+    )

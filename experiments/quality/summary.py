@@ -1,0 +1,244 @@
+"""The summary: means by family and half, ours against each rival, and what must show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from convexhc.experiments.results import Row, markdown_table
+from experiments.quality.collection import FAMILIES, MIXINGS
+from experiments.quality.methods import LOSS_METHODS
+from experiments.quality.must_show import must_show
+from experiments.quality.tables import (
+    OURS,
+    WORDS,
+    Tables,
+    common,
+    family_means,
+    mean,
+    mixing,
+    number,
+    overall,
+    set_means,
+)
+
+HALVES = {"confirm": "Confirming half", "choose": "Half on which defaults were chosen"}
+
+
+def summarise(folder: Path, left_out: Mapping[str, str]) -> str:
+    """The text of summary.md, from the tables in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Where scores.csv, loss.csv, cost.csv and noise.csv are.
+    left_out : mapping
+        Methods that were not run, and why.
+    """
+    tables = Tables.read(folder)
+    lines = ["# How good are the clusters", "", _intro(tables), "", "## What must show", ""]
+    checks = must_show(tables)
+    met = sum(check.met is True for check in checks)
+    shown = [{"": c.verdict, "claim": c.claim, "numbers": c.numbers} for c in checks]
+    lines += [f"{met} of {len(checks)} met.", "", markdown_table(shown)]
+    for half, title in HALVES.items():
+        rows = score_rows(tables, half)
+        if rows:
+            lines += ["", f"## {title}: AMI, best cut / at known k / chosen", ""]
+            lines += [markdown_table(rows)]
+    for title, rows in (
+        ("Ours against each rival, confirming half", rival_rows(tables)),
+        ("LFR by mixing, confirming half: AMI, best cut / at known k / chosen", lfr_rows(tables)),
+        ("Loss of edges, confirming half, at known k", loss_rows(tables)),
+        ("CPU seconds and collapse, all sets", cost_rows(tables)),
+        ("Graphs without groups", noise_rows(tables)),
+        ("Failed, and scored as finding nothing", failed_rows(tables)),
+    ):
+        if rows:
+            lines += ["", f"## {title}", "", markdown_table(rows)]
+    if left_out:
+        lines += ["", "## Left out", ""]
+        lines += [f"- {name}: not installed, {why}" for name, why in left_out.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _intro(tables: Tables) -> str:
+    halves = {(row["set"], row["half"]) for row in tables.scores}
+    confirming = sum(half == "confirm" for _, half in halves)
+    return (
+        f"{len(halves)} sets with known groups, {confirming} of them in the half that only "
+        "confirms. Scores are adjusted mutual information (AMI); scores.csv has the adjusted Rand "
+        "index (ARI) too. Means are over the levels of a set, then over the sets of a family, then "
+        "over the families."
+    )
+
+
+def score_rows(tables: Tables, half: str) -> list[Row]:
+    """One row a method: the three measures for each family, and over the families."""
+    rows: list[Row] = []
+    for method in tables.methods:
+        values = [
+            set_means(tables.scores, method, f"{measure}_ami", half=half) for measure in WORDS
+        ]
+        if not any(values):
+            continue
+        families = [family_means(found) for found in values]
+        row: Row = {"method": method}
+        for family in FAMILIES:
+            row[family] = _three(found.get(family, math.nan) for found in families)
+        # A mean over some of the families would not compare with one over all of them.
+        covered = [len(found) == len(_families(tables, half)) for found in families]
+        row["mean"] = _three(
+            overall(found) if whole else math.nan
+            for found, whole in zip(values, covered, strict=True)
+        )
+        rows.append(row)
+    return rows
+
+
+def rival_rows(tables: Tables) -> list[Row]:
+    """One row a rival: ours minus theirs on the sets of both, and sets won and lost at known k."""
+    rows: list[Row] = []
+    for rival in tables.methods:
+        if rival == OURS:
+            continue
+        row: Row = {"rival": rival}
+        for score in ("ami", "ari"):
+            for measure, word in WORDS.items():
+                ours, theirs = common(
+                    set_means(tables.scores, OURS, f"{measure}_{score}"),
+                    set_means(tables.scores, rival, f"{measure}_{score}"),
+                )
+                row[f"{word}, {score.upper()}"] = _signed(overall(ours) - overall(theirs))
+        ours, theirs = common(
+            set_means(tables.scores, OURS, "at_k_ami"), set_means(tables.scores, rival, "at_k_ami")
+        )
+        won = sum(ours[key] > theirs[key] + 0.01 for key in ours)
+        lost = sum(ours[key] < theirs[key] - 0.01 for key in ours)
+        row["sets won / even / lost at k"] = f"{won} / {len(ours) - won - lost} / {lost}"
+        rows.append(row)
+    return rows
+
+
+def lfr_rows(tables: Tables) -> list[Row]:
+    """One row a method, one column a mixing."""
+    rows: list[Row] = []
+    for method in tables.methods:
+        row: Row = {"method": method}
+        for value in MIXINGS:
+            found = (
+                set_means(
+                    tables.scores,
+                    method,
+                    f"{measure}_ami",
+                    keep=lambda row, value=value: mixing(row["set"]) == value,  # type: ignore[misc]
+                )
+                for measure in WORDS
+            )
+            row[f"{value:g}"] = _three(mean(one.values()) for one in found)
+        if any(text for key, text in row.items() if key != "method"):
+            rows.append(row)
+    return rows
+
+
+def loss_rows(tables: Tables) -> list[Row]:
+    """One row a share and method."""
+    rows: list[Row] = []
+    for share in sorted({number(row["share"]) for row in tables.loss}):
+        for method in LOSS_METHODS:
+            found = {
+                column: overall(
+                    set_means(
+                        tables.loss,
+                        method,
+                        column,
+                        keep=lambda row, share=share: number(row["share"]) == share,  # type: ignore[misc]
+                    )
+                )
+                for column in ("before_ari", "after_ari", "after_ami", "same_ari", "same_tree")
+            }
+            if math.isnan(found["before_ari"]):
+                continue
+            rows.append(
+                {
+                    "lost": f"{share:.0%}",
+                    "method": method,
+                    "truth before, ARI": found["before_ari"],
+                    "truth after, ARI": found["after_ari"],
+                    "fall": found["before_ari"] - found["after_ari"],
+                    "truth after, AMI": found["after_ami"],
+                    "same clusters, ARI": found["same_ari"],
+                    "same tree, Kendall": found["same_tree"],
+                }
+            )
+    return rows
+
+
+def cost_rows(tables: Tables) -> list[Row]:
+    """One row a method: seconds in all and of a usual set, and collapsed paths."""
+    rows: list[Row] = []
+    for method in tables.methods:
+        here = [row for row in tables.cost if row["method"] == method]
+        seconds = sorted(s for row in here if not math.isnan(s := number(row["seconds"])))
+        paths = [row for row in here if row["collapsed"]]
+        fallen = sum(row["collapsed"] == "True" for row in paths)
+        rows.append(
+            {
+                "method": method,
+                "sets": len(here),
+                "seconds in all": f"{sum(seconds):.1f}",
+                "median": f"{seconds[len(seconds) // 2]:.3f}" if seconds else "",
+                "longest": f"{seconds[-1]:.2f}" if seconds else "",
+                "paths that collapse": f"{fallen} of {len(paths)}" if paths else "",
+                "mean largest drop": mean(number(row["largest_drop"]) for row in paths),
+            }
+        )
+    return rows
+
+
+def noise_rows(tables: Tables) -> list[Row]:
+    """One row a method: clusters suggested where there are none, and how surely."""
+    rows: list[Row] = []
+    for method in dict.fromkeys(row["method"] for row in tables.noise):
+        here = [row for row in tables.noise if row["method"] == method]
+        said = [row["confident"] for row in here if row["confident"]]
+        rows.append(
+            {
+                "method": method,
+                "graphs": len(here),
+                "mean number of clusters": mean(number(row["n_clusters"]) for row in here),
+                "more than one": sum(number(row["n_clusters"]) > 1 for row in here),
+                "confident": said.count("True") if said else "does not say",
+            }
+        )
+    return rows
+
+
+def failed_rows(tables: Tables) -> list[Row]:
+    """One row a set and method that ended with an error."""
+    rows = [
+        {"method": row["method"], "set": row["set"], "error": row["failed"]}
+        for row in tables.cost
+        if row["failed"]
+    ]
+    rows += [
+        {"method": row["method"], "set": row["graph"], "error": row["failed"]}
+        for row in tables.noise
+        if row["failed"]
+    ]
+    return [{key: value.replace("|", "/") for key, value in row.items()} for row in rows]
+
+
+def _families(tables: Tables, half: str) -> set[str]:
+    return {row["family"] for row in tables.scores if row["half"] == half}
+
+
+def _three(values: object) -> str:
+    """Three numbers as one cell, those that are missing as a dash."""
+    words = ["-" if math.isnan(value) else f"{value:.2f}" for value in values]  # type: ignore[attr-defined]
+    return "" if set(words) == {"-"} else " / ".join(words)
+
+
+def _signed(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:+.3f}"
