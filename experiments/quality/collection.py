@@ -27,6 +27,8 @@ from convexhc.experiments.defaults_graphs import club, real_graphs
 
 Labels = NDArray[np.int64]
 Half = Literal["choose", "confirm"]
+# Points and their groups, or several levels of groups.
+Cloud = tuple[Any, Any]
 
 FAMILIES = ("LFR", "nested blocks", "real networks", "points")
 MIXINGS = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -122,9 +124,8 @@ def noise_graphs(seeds: int = 4) -> list[Known]:
             "random regular": nx.random_regular_graph(NOISE_DEGREE, NOISE_NODES, seed=seed),
         }
         for kind, graph in graphs.items():
-            adjacency = nx.to_scipy_sparse_array(graph, nodelist=sorted(graph), dtype=float)
             name = f"{kind} seed {seed}"
-            found.append(_connected("no groups", name, half_of(seed), adjacency, {}))
+            found.append(_connected("no groups", name, half_of(seed), _matrix(graph), {}))
     return found
 
 
@@ -135,6 +136,13 @@ def _shuffled(known: Known, seed: int) -> Any:
     graph = nx.from_scipy_sparse_array(known.adjacency)
     swaps = SWAPS * graph.number_of_edges()
     return nx.double_edge_swap(graph, nswap=swaps, max_tries=100 * swaps, seed=seed)
+
+
+def _matrix(graph: Any) -> sparse.csr_array:
+    """Adjacency of a networkx graph, nodes in the order of their numbers."""
+    import networkx as nx
+
+    return sparse.csr_array(nx.to_scipy_sparse_array(graph, nodelist=sorted(graph)), dtype=float)
 
 
 def _connected(
@@ -174,9 +182,9 @@ def lfr(n: int, mixing: float, seed: int) -> Known:
         raise RuntimeError(f"no LFR graph with n={n}, mixing={mixing} in 200 attempts")
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     groups = [min(graph.nodes[node]["community"]) for node in range(n)]
-    adjacency = sparse.csr_array(nx.to_scipy_sparse_array(graph, nodelist=range(n), dtype=float))
     name = f"LFR {n} mixing {mixing} seed {seed}"
-    return _connected("LFR", name, half_of(seed), adjacency, {"communities": _numbered(groups)})
+    levels = {"communities": _numbered(groups)}
+    return _connected("LFR", name, half_of(seed), _matrix(graph), levels)
 
 
 def blocks(strength: str, spread: bool, seed: int) -> Known:
@@ -225,38 +233,42 @@ def _table(name: str, X: Any, groups: Any, half: Half) -> Known:
     return Known("points", name, half, adjacency, known, points)
 
 
-# Kinds of clouds, each from a generator of its own.
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(1_000_000))
 
 
-def _blobs(rng: np.random.Generator) -> tuple[Any, Any]:
-    return tables.make_blobs(
-        [40, 60, 20, 80, 30, 50], n_features=5, cluster_std=2.2, random_state=int(rng.integers(1e6))
+def _blobs(rng: np.random.Generator) -> Cloud:
+    X, groups = tables.make_blobs(
+        [40, 60, 20, 80, 30, 50], n_features=5, cluster_std=2.2, random_state=_seed(rng)
     )
+    return X, groups
 
 
-def _nested_blobs(rng: np.random.Generator) -> tuple[Any, Any]:
+def _nested_blobs(rng: np.random.Generator) -> Cloud:
     coarse = np.repeat(np.arange(3), 80)
     fine = np.repeat(np.arange(12), 20)
     centres = 6.0 * rng.standard_normal((3, 6))[coarse] + 3.0 * rng.standard_normal((12, 6))[fine]
     return centres + rng.standard_normal((240, 6)), {"coarse": coarse, "fine": fine}
 
 
-def _stretched(rng: np.random.Generator) -> tuple[Any, Any]:
-    X, y = tables.make_blobs(260, centers=4, random_state=int(rng.integers(1e6)))
+def _stretched(rng: np.random.Generator) -> Cloud:
+    X, y = tables.make_blobs(260, centers=4, random_state=_seed(rng))
     return X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y
 
 
-def _moons(rng: np.random.Generator) -> tuple[Any, Any]:
-    return tables.make_moons(240, noise=0.12, random_state=int(rng.integers(1e6)))
+def _moons(rng: np.random.Generator) -> Cloud:
+    X, groups = tables.make_moons(240, noise=0.12, random_state=_seed(rng))
+    return X, groups
 
 
-def _densities(rng: np.random.Generator) -> tuple[Any, Any]:
-    return tables.make_blobs(
-        260, centers=5, cluster_std=[0.5, 1.0, 1.5, 2.0, 2.5], random_state=int(rng.integers(1e6))
+def _densities(rng: np.random.Generator) -> Cloud:
+    X, groups = tables.make_blobs(
+        260, centers=5, cluster_std=[0.5, 1.0, 1.5, 2.0, 2.5], random_state=_seed(rng)
     )
+    return X, groups
 
 
-CLOUDS: Mapping[str, Callable[[np.random.Generator], tuple[Any, Any]]] = {
+CLOUDS: Mapping[str, Callable[[np.random.Generator], Cloud]] = {
     "blobs": _blobs,
     "nested blobs": _nested_blobs,
     "stretched": _stretched,

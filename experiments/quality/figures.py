@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from convexhc.experiments.figures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, figure
+from convexhc.experiments.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION, figure
 from experiments.quality.collection import FAMILIES
-from experiments.quality.tables import OURS, Tables, family_means, overall, set_means
+from experiments.quality.tables import OURS, BySet, Tables, family_means, overall, set_means
 
 TITLES = {
     "best": "Best cut of the tree",
@@ -27,7 +29,9 @@ NAMES = {
     "spectral": "spectral, told k",
     "hdbscan": "HDBSCAN",
 }
-LOOKS = dict(zip(FAMILIES, ((GREEN, "o"), (ORANGE, "s"), (PURPLE, "D"), (GREY, "^")), strict=True))
+LOOKS = dict(
+    zip(FAMILIES, ((GREEN, "o"), (ORANGE, "s"), (PURPLE, "D"), (VERMILION, "^")), strict=True)
+)
 
 
 def draw(folder: Path) -> None:
@@ -42,19 +46,18 @@ def draw(folder: Path) -> None:
     if not families:
         # Nothing of the confirming half was run.
         return
-    methods = sorted(
-        tables.methods, key=lambda method: (method == OURS, _rank(values, method, families))
-    )
-    height = 1.5 + 0.34 * len(methods)
+    methods = sorted(tables.methods, key=lambda method: _rank(values, method, families))
+    ours = methods.index(OURS) if OURS in methods else -1
+    height = 1.8 + 0.34 * len(methods)
     with figure(folder / "quality", 1, 3, size=(11.0, height), sharey=True) as (drawing, axes):
         for axis, (measure, title) in zip(axes[0], TITLES.items(), strict=True):
             axis.set_title(title)
             axis.set_xlim(-0.03, 1.03)
-            axis.set_xlabel("AMI with the known groups")
+            axis.set_xlabel("adjusted mutual information")
             axis.grid(visible=False, axis="y")
             axis.tick_params(axis="y", length=0)
             axis.spines["left"].set_visible(False)
-            axis.axhspan(len(methods) - 1.5, len(methods) - 0.5, color=BLUE, alpha=0.1, linewidth=0)
+            axis.axhspan(ours - 0.5, ours + 0.5, color=BLUE, alpha=0.1, linewidth=0)
             for place, method in enumerate(methods):
                 found = family_means(values[method, measure])
                 if not found:
@@ -72,7 +75,9 @@ def draw(folder: Path) -> None:
                 if len(found) == len(families):
                     at = overall(values[method, measure])
                     tone = BLUE if method == OURS else BLACK
-                    axis.plot([at, at], [place - 0.34, place + 0.34], color=tone, linewidth=3.2)
+                    axis.plot(
+                        [at, at], [place - 0.32, place + 0.32], color=tone, linewidth=3, zorder=1.5
+                    )
                     axis.text(
                         1.02,
                         place,
@@ -89,6 +94,12 @@ def draw(folder: Path) -> None:
             if method == OURS:
                 label.set_color(BLUE)
                 label.set_fontweight("bold")
+        drawing.suptitle(
+            "Agreement with known groups: means of the confirming half, higher is better",
+            x=0.01,
+            ha="left",
+            fontsize=12,
+        )
         _legend(drawing, families)
 
 
@@ -96,9 +107,7 @@ def _has(tables: Tables, family: str) -> bool:
     return any(row["family"] == family and row["half"] == "confirm" for row in tables.scores)
 
 
-def _rank(
-    values: dict[tuple[str, str], dict[tuple[str, str], float]], method: str, families: list[str]
-) -> float:
+def _rank(values: Mapping[tuple[str, str], BySet], method: str, families: Sequence[str]) -> float:
     """Place in the figure: the mean at the known number, else the chosen scale, else last."""
     for measure in ("at_k", "chosen"):
         found = values[method, measure]
@@ -107,18 +116,12 @@ def _rank(
     return -math.inf
 
 
-def _legend(drawing: object, families: list[str]) -> None:
+def _legend(drawing: Any, families: Sequence[str]) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [
-        Line2D([], [], linestyle="none", color=LOOKS[f][0], marker=LOOKS[f][1], label=f)
-        for f in families
-    ]
-    handles.append(
-        Line2D(
-            [], [], linestyle="none", color=BLACK, marker="|", markersize=11, mew=3, label="mean"
-        )
-    )
-    drawing.legend(  # type: ignore[attr-defined]
-        handles=handles, loc="outside lower center", ncols=len(handles)
-    )
+    def key(label: str, color: str, marker: str, **look: Any) -> Line2D:
+        return Line2D([], [], linestyle="none", color=color, marker=marker, label=label, **look)
+
+    handles = [key(family, *LOOKS[family]) for family in families]
+    handles.append(key("mean over the families", BLACK, "|", markersize=11, markeredgewidth=3))
+    drawing.legend(handles=handles, loc="outside lower center", ncols=len(handles))

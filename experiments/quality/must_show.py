@@ -177,7 +177,7 @@ def _strong(tables: Tables) -> Iterator[Check]:
         value = mean(found.values())
         worst = min(found.values(), default=math.nan)
         claim = f"strong blocks without spread, {level}: AMI at known k of {STRONG} or more"
-        numbers = f"{value:.3f} in {len(found)} draws, least {worst:.3f}"
+        numbers = f"{value:.3f}, least of {len(found)} draws {worst:.3f}"
         yield _check(claim, numbers, value >= STRONG, value)
 
 

@@ -1,7 +1,8 @@
 """What is measured of one method on one set: scores, loss of edges, graphs without groups.
 
-Each function is a unit of work: arrays in, plain values out, in one process and on one thread. A
-method that fails is scored as one that finds nothing, and its error is kept.
+Each function is a unit of work: arrays in, plain values out, in one process and on one thread.
+Where this package fails it is scored as finding nothing; where a rival fails, it has no score, so
+that its failure is nobody's gain. The error is kept either way.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from convexhc.experiments.results import Row
 from convexhc.kernels.threads import limited_threads
 from convexhc.metrics import cophenetic_distances, kendall
 from experiments.quality.collection import Labels
-from experiments.quality.methods import METHODS, Found, Given
+from experiments.quality.methods import METHODS, OURS, Found, Given
 
 FloatArray = NDArray[np.float64]
-MEASURES = ("best", "at_k", "chosen")
+COMPARED = ("before_ari", "after_ari", "before_ami", "after_ami", "same_ari")
 # From more than so many clusters to two or fewer at one lam, and nothing is left to cut.
 MANY_CLUSTERS = 30
 
@@ -45,7 +46,7 @@ def score_set(
             found = METHODS[method].fit(given, _counts(groups))
             levels = [level_scores(found, level) for level in groups]
     except Exception as error:
-        levels = [level_scores(_nothing(given.n, method), level) for level in groups]
+        levels = [level_scores(_of_failure(given.n, method), level) for level in groups]
         return {"levels": levels, "seconds": math.nan, "failed": _told(error), **collapse(None, 1)}
     return {
         "levels": levels,
@@ -127,11 +128,12 @@ def lose_edges(
 
 def compare_at(whole: Found, rest: Found, level: Labels) -> Row:
     """Agreement at the known number of clusters, before and after the loss."""
-    assert whole.at is not None
-    assert rest.at is not None
-    before, after = whole.at(_count(level)), rest.at(_count(level))
+    known = _count(level)
+    if whole.at is None or rest.at is None:
+        return {"n_groups": known} | dict.fromkeys(COMPARED, math.nan)
+    before, after = whole.at(known), rest.at(known)
     return {
-        "n_groups": _count(level),
+        "n_groups": known,
         "before_ari": _ari(level, before),
         "after_ari": _ari(level, after),
         "before_ami": _ami(level, before),
@@ -144,8 +146,7 @@ def tree_agreement(whole: Found, rest: Found) -> Row:
     """Rank correlation of the heights at which pairs join; NaN for a method without a tree."""
     if whole.linkage is None or rest.linkage is None:
         return {"same_tree": math.nan}
-    heights = (cophenetic_distances(found.linkage) for found in (whole, rest))
-    found = kendall(*heights)
+    found = kendall(cophenetic_distances(whole.linkage), cophenetic_distances(rest.linkage))
     return {"same_tree": 0.0 if math.isnan(found) else found}
 
 
@@ -183,22 +184,20 @@ def judge_noise(adjacency: FloatArray, *, method: str, code: str) -> Row:
 
 
 def _tried(method: str, given: Given, known: Sequence[int]) -> Found:
-    """What the method found, or one cluster without any tree if it failed."""
+    """What the method found, or what it is scored for if it failed."""
     try:
         return METHODS[method].fit(given, known)
     except Exception:
-        return _nothing(given.n, method)
+        return _of_failure(given.n, method)
 
 
-def _nothing(n: int, method: str) -> Found:
-    """What a method is scored for that failed."""
+def _of_failure(n: int, method: str) -> Found:
+    """For this package one cluster, and a tree that joins all nodes at once; else nothing."""
+    if method not in OURS:
+        return Found(math.nan)
     one = np.zeros(n, dtype=np.int64)
-    if method == "hdbscan":
-        return Found(math.nan, chosen=one)
-    # All nodes join at one height: a tree that says nothing.
     Z = np.array([[0 if i == 0 else n + i - 1, i + 1, 1.0, i + 2] for i in range(n - 1)])
-    tree = None if method in ("spectral", "leiden") else Z.reshape(-1, 4)
-    return Found(math.nan, lambda k: one, lambda: [one], one, tree)
+    return Found(math.nan, lambda k: one, lambda: [one], one, Z.reshape(-1, 4))
 
 
 @cache

@@ -53,7 +53,7 @@ def summarise(folder: Path, left_out: Mapping[str, str]) -> str:
         ("Loss of edges, confirming half, at known k", loss_rows(tables)),
         ("CPU seconds and collapse, all sets", cost_rows(tables)),
         ("Graphs without groups", noise_rows(tables)),
-        ("Failed, and scored as finding nothing", failed_rows(tables)),
+        ("Failed: this package scored as finding nothing, others left out", failed_rows(tables)),
     ):
         if rows:
             lines += ["", f"## {title}", "", markdown_table(rows)]
@@ -116,7 +116,8 @@ def rival_rows(tables: Tables) -> list[Row]:
         )
         won = sum(ours[key] > theirs[key] + 0.01 for key in ours)
         lost = sum(ours[key] < theirs[key] - 0.01 for key in ours)
-        row["sets won / even / lost at k"] = f"{won} / {len(ours) - won - lost} / {lost}"
+        even = len(ours) - won - lost
+        row["sets won / even / lost at k"] = f"{won} / {even} / {lost}" if ours else ""
         rows.append(row)
     return rows
 

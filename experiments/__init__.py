@@ -1,1 +1,0 @@
-"""Experiments beside the package: what its defaults rest on."""
