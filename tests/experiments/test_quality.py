@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from convexhc.baselines import Linkage
-from experiments.quality import benchmark, collection, methods
+from experiments.quality import benchmark, collection, methods, scores
 from experiments.quality.collection import Known, half_of
 from experiments.quality.methods import METHODS, Found, Given, exact_cut
 from experiments.quality.must_show import must_show
@@ -262,10 +262,10 @@ class TestMethods:
         assert method.applies(given)
         found = method.fit(given, [4])
         row = level_scores(found, known.levels["classes"])
-        scores = [row[f"{m}_ami"] for m in ("best", "at_k", "chosen")]
+        found_ami = [row[f"{m}_ami"] for m in ("best", "at_k", "chosen")]
         # Former defaults, single linkage and density are no match for everything.
         least = 0.4 if name in ("convexhc before", "single linkage", "paris", "hdbscan") else 0.9
-        assert max(score for score in scores if not math.isnan(score)) > least
+        assert max(ami for ami in found_ami if not math.isnan(ami)) > least
         assert found.seconds >= 0.0
 
     def test_what_is_not_installed_says_how_to_install_it(self, monkeypatch):
@@ -305,15 +305,15 @@ LINKAGES = ("single linkage", "average linkage", "complete linkage", "ward linka
 
 def all_met() -> Tables:
     """Tables on which every line is met."""
-    scores, cost, loss = [], [], []
+    rows, cost, loss = [], [], []
     for family, names in NAMES.items():
         for name in names:
             levels = ("2 groups", "6 groups", "24 groups") if "blocks" in name else ("all",)
             for method, ami in AMI.items():
                 three = (math.nan, ami, math.nan) if method == "spectral" else (ami,) * 3
-                scores += [score_row(family, name, method, three, level) for level in levels]
+                rows += [score_row(family, name, method, three, level) for level in levels]
             # A set of the other half, on which ours is nowhere, must not count.
-            scores.append(score_row(family, f"{name} 0", "convexhc", (0, 0, 0), half="choose"))
+            rows.append(score_row(family, f"{name} 0", "convexhc", (0, 0, 0), half="choose"))
             shared = {"family": family, "set": name, "half": "confirm", "failed": ""}
             for method, seconds in (("convexhc", "1.5"), ("convexhc before", "1")):
                 path = {"seconds": seconds, "collapsed": "False", "largest_drop": "0.4"}
@@ -323,7 +323,7 @@ def all_met() -> Tables:
                     row = {"before_ari": "0.9", "after_ari": str(after), "same_tree": str(after)}
                     loss.append({**shared, "method": method, "share": share, **row})
     noise = [{"method": "convexhc", "graph": f"g{i}", "confident": "False"} for i in range(16)]
-    return Tables(scores, loss, cost, noise)
+    return Tables(rows, loss, cost, noise)
 
 
 def changed(rows, change, **where):
@@ -466,13 +466,18 @@ class TestMustShow:
 def results(tmp_path_factory):
     out = tmp_path_factory.mktemp("quality")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(benchmark, "collect", small_sets)
-        patch.setattr(benchmark, "noise_graphs", small_noise)
-        run_small(out)
+        run_small(out, patch)
     return out
 
 
-def run_small(out):
+def run_small(out, patch):
+    """Three sets of 32 nodes, few cuts and resolutions, and no rehearsal before the timing."""
+    patch.setattr(benchmark, "collect", small_sets)
+    patch.setattr(benchmark, "noise_graphs", small_noise)
+    patch.setattr(methods, "MOST_CLUSTERS", 8)
+    patch.setattr(methods, "RESOLUTIONS", (0.3, 1.0, 3.0))
+    for module in (benchmark, scores):
+        patch.setattr(module, "warm", lambda method, points: None)
     size = benchmark.Size(draws=1, noise_seeds=2)
     benchmark.run(out, data=None, size=size, seeds=2, large=False, n_jobs=1, progress=quiet)
 
@@ -481,12 +486,10 @@ class TestRun:
     def test_every_table_and_figure_is_written(self, results):
         assert files(results, "csv") == {"scores", "loss", "cost", "noise"}
         assert files(results, "png") == files(results, "svg") == {"quality"}
-        scores = read(results / "scores.csv")
+        rows = read(results / "scores.csv")
         installed = {name for name, method in METHODS.items() if not method.missing()}
-        assert {row["method"] for row in scores} == installed
-        assert {row["set"] for row in scores} == {
-            s.name for s in small_sets(None, seeds=2, large=0)
-        }
+        assert {row["method"] for row in rows} == installed
+        assert {row["set"] for row in rows} == {s.name for s in small_sets(None, seeds=2, large=0)}
         assert {row["failed"] for row in read(results / "cost.csv")} == {""}
         assert {row["share"] for row in read(results / "loss.csv")} == {"0.05", "0.1"}
 
@@ -501,12 +504,10 @@ class TestRun:
         def refuse(*args, **options):
             raise AssertionError("computed again")
 
-        monkeypatch.setattr(benchmark, "collect", small_sets)
-        monkeypatch.setattr(benchmark, "noise_graphs", small_noise)
         before = (results / "summary.md").read_text()
         for method in METHODS.values():
             monkeypatch.setattr(type(method), "fit", refuse)
-        run_small(results)
+        run_small(results, monkeypatch)
         assert (results / "summary.md").read_text() == before
 
     def test_changed_code_is_computed_anew(self, tmp_path, monkeypatch):
