@@ -5,7 +5,7 @@ import pytest
 
 from convexhc import solve, solve_path, solve_points_path
 from convexhc.graph import Graph
-from convexhc.problem import WEAKEST
+from convexhc.problem import WEAKEST, points_problem
 from convexhc.solvers import fused
 
 
@@ -80,6 +80,85 @@ def test_points_too(weight):
     assert path.complete
     assert {point.status for point in path.points} == {"SOLVED"}
     np.testing.assert_array_equal(path.points[-1].labels, np.repeat([0, 1], 12))
+
+
+def groups_in_a_row(weights, dimension, *, size=8, seed=0):
+    """Groups whose weights cancel in every pivot, and one weak edge from each to the next."""
+    rng, count = np.random.default_rng(seed), len(weights) + 1
+    X = np.repeat(6.0 * rng.normal(size=(count, dimension)), size, axis=0)
+    X += rng.normal(size=X.shape)
+    W = np.kron(np.eye(count), np.ones((size, size)) - np.eye(size))
+    for group, weight in enumerate(weights):
+        one, other = size * group + rng.integers(size), size * (group + 1) + rng.integers(size)
+        W[one, other] = W[other, one] = weight
+    return X, W
+
+
+def assert_certified_to_the_end(path, X, W, *, l1_ratio=0.0, tol=1e-3):
+    """Every lam solved, components at the end, and objectives those of a far better solution."""
+    assert path.complete
+    assert {point.status for point in path.points} == {"SOLVED"}
+    assert path.relative_gap.max() <= tol
+    np.testing.assert_array_equal(path.partitions[-1], path.components)
+    problem = points_problem(np.asarray(X), Graph.from_matrix(W), 0.0, l1_ratio=l1_ratio)
+    tight = solve_points_path(X, path.lambdas, weights=W, l1_ratio=l1_ratio, tol=1e-8)
+    for lam, objective, best in zip(path.lambdas, path.objective, tight.objective, strict=True):
+        full = problem.at(lam).objective(path.centroids(lam))
+        np.testing.assert_allclose(objective, full, rtol=1e-9)
+        assert best * (1.0 - 1e-7) <= objective <= best * (1.0 + 2.0 * tol)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [1.0, 1.0],
+        [1e-4, 1e-4],
+        [1e-8, 1e-8],
+        [2e-12, 2e-12],
+        [1e-4, 1e-8, 2e-12],
+        [2e-12, 0.0, 1.0],
+    ],
+)
+def test_points_that_weak_edges_join_meet_in_the_end(weights, dimension, l1_ratio):
+    X, W = groups_in_a_row(weights, dimension)
+    path = solve_points_path(X, 40, weights=W, l1_ratio=l1_ratio, tol=1e-3)
+    assert path.n_clusters[-1] == 1 + weights.count(0.0)
+    assert_certified_to_the_end(path, X, W, l1_ratio=l1_ratio)
+    # The groups have met before anything weak matters.
+    if max(weights) < 1e-3:
+        np.testing.assert_array_equal(
+            path.labels(n_clusters=len(weights) + 1), np.repeat(np.arange(len(weights) + 1), 8)
+        )
+
+
+@pytest.mark.parametrize("weight", [1e-7, 1e-9, 2e-12])
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_points_on_two_chains_with_a_weak_link(dimension, weight):
+    """Pivots of chains are one until the last, which is what the link adds: nought to numbers."""
+    X = np.random.default_rng(0).normal(size=(12, dimension))
+    W = np.kron(np.eye(2), np.diag(np.ones(5), 1))
+    W[2, 6] = weight
+    path = solve_points_path(X, 30, weights=W + W.T, tol=1e-3)
+    assert path.n_clusters[-1] == 1
+    assert_certified_to_the_end(path, X, W + W.T)
+
+
+@pytest.mark.parametrize("weights", [[1e-2, 1e-2], [1e-8, 2e-12]])
+@pytest.mark.parametrize("columns", ["nought", "the same", "next to nought", "falling off"])
+def test_tables_of_low_rank(columns, weights):
+    X, W = groups_in_a_row(weights, 2)
+    rng, wide = np.random.default_rng(0), np.zeros((len(X), 20))
+    if columns == "the same":
+        wide = X[:, rng.integers(0, 2, 20)]
+    elif columns == "falling off":
+        wide = rng.normal(size=wide.shape) * 0.1 ** np.arange(20)
+    else:
+        wide[:, [3, 11]] = X
+        wide += (columns == "next to nought") * 1e-18 * rng.normal(size=wide.shape)
+    path = solve_points_path(wide, 40, weights=W, tol=1e-3)
+    assert_certified_to_the_end(path, wide, W)
 
 
 def test_weak_is_relative_to_the_largest_weight():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convexhc.graph import Graph
-from convexhc.problem import graph_problem
+from convexhc.problem import graph_problem, points_problem
 from convexhc.solvers.bounds import consensus_bound
 from laws import CONSTRAINTS, L1_RATIOS, l1_ratios, random_kernel, random_weights, seeds, solved
 
@@ -101,6 +101,26 @@ def test_the_bound_of_several_components_is_enough_for_each_alone(seed):
     for part in (0, 1):
         alone = graph_problem(kernel.subgraph(np.flatnonzero(labels == part)), 0.0, l1_ratio=0.0)
         assert consensus_bound(alone) <= whole * (1 + 1e-9)
+
+
+@given(seeds, st.integers(1, 4), st.sampled_from([2.0, 6.0, 11.0]))
+def test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart(seed, dimension, orders):
+    """One edge must bring all that is beyond it: there is only one flow."""
+    rng = np.random.default_rng(seed)
+    parent = np.array([rng.integers(0, i) for i in range(1, 12)])
+    X, weight = rng.normal(size=(12, dimension)), 0.1 ** rng.uniform(0.0, orders, 11)
+    tree = Graph.from_edges(12, parent, np.arange(1, 12), weight)
+    beyond = X - X.mean(axis=0)
+    for i in range(11, 0, -1):
+        beyond[parent[i - 1]] += beyond[i]
+    exact = (np.linalg.norm(beyond[1:], axis=1) / weight).max()
+    assert consensus_bound(points_problem(X, tree, 0.0)) == pytest.approx(exact, rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_weights_of_any_size_have_a_bound(scale):
+    X, pair = np.array([[0.0], [2.0]]), Graph.from_edges(2, [0], [1], [scale])
+    assert consensus_bound(points_problem(X, pair, 0.0)) * scale == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

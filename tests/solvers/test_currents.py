@@ -15,7 +15,7 @@ from convexhc.kernels.flows import Net, Tally, substitute, surplus
 from convexhc.kernels.threads import limited_threads
 from convexhc.problem import cluster_means, graph_problem
 from convexhc.solvers.contraction import contract
-from convexhc.solvers.currents import Currents, Demand, Sketch
+from convexhc.solvers.currents import Cascade, Currents, Demand, Sketch
 from convexhc.solvers.fused import connected
 from convexhc.solvers.start import fusion_of
 from laws import CONSTRAINTS, random_kernel, seeds
@@ -103,6 +103,49 @@ def test_what_round_off_loses_is_told():
     assert Drawn(1).currents.loads(Drawn(1).demand)[2] == 0.0
     lost = [Drawn(seed, spread=12.0).currents.loads(Drawn(seed).demand)[2] for seed in range(5)]
     assert max(lost) > 0.0
+
+
+class Table:
+    """A demand that is there in full."""
+
+    def __init__(self, values):
+        self.values, self.width = values, values.shape[1]
+
+    def columns(self, block):
+        return self.values[:, block]
+
+    def under(self, V):
+        return V.T @ self.values
+
+
+@given(seed=seeds, orders=st.sampled_from([1.0, 8.0, 24.0, 100.0]), width=st.sampled_from([1, 5]))
+@settings(max_examples=30)
+def test_a_cascade_brings_what_it_should_however_far_conductances_are_apart(seed, orders, width):
+    rng = np.random.default_rng(seed)
+    graph = random_kernel(rng, 20, density=0.2, parts=2).without_diagonal()
+    edges = fusion_of(graph_problem(graph, 1.0, weights=graph)).edges
+    R = rng.normal(size=(20, width))
+    pieces = graph.components()[1]
+    R -= cluster_means(R, pieces)[pieces]
+    cascade = Cascade(edges, 0.1 ** rng.uniform(0.0, orders, graph.n_edges), 20)
+    Y = cascade.carry(R)
+    np.testing.assert_allclose(differences(graph).T @ Y, R, atol=1e-6)
+    # However it is asked for, it is the same.
+    every = np.arange(graph.n_edges)
+    np.testing.assert_allclose(cascade.flow(Table(R), every), Y, atol=1e-6)
+    np.testing.assert_allclose(cascade.carry(R, factored=False), Y, atol=1e-4)
+    size = np.linalg.norm(Y, axis=1) / (edges.soft + edges.block)
+    np.testing.assert_allclose(cascade.size(Table(R)), size, rtol=1e-9, atol=1e-12)
+
+
+@given(seed=seeds)
+@settings(max_examples=10)
+def test_a_cascade_of_one_layer_is_the_flow_of_least_energy(seed):
+    drawn = Drawn(seed)
+    currents, R = drawn.currents, drawn.demand.columns(slice(None))
+    cascade = Cascade(currents.edges, currents.conductance, 15)
+    assert len(cascade.layers) == 1
+    np.testing.assert_allclose(cascade.carry(R), drawn.flow, atol=1e-9)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

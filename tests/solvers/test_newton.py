@@ -194,6 +194,18 @@ def test_factors_groups_and_conjugate_gradients_lead_to_the_same_answer(patience
     assert_allclose(found.centroids, other.centroids, atol=1e-4)
 
 
+def test_a_system_too_stiff_for_a_factor_ends_the_subproblem(monkeypatch):
+    """Next to sigma = 1e20 no mass is seen, and the pivots of the Hessian cancel."""
+    monkeypatch.setattr(newton, "_CG_PATIENCE", (0, 0))
+    chain = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], [1.0, 1.0, 1.0])
+    problem = points_problem(np.arange(8.0).reshape(4, 2) ** 2, chain, 1e6)
+    state = SemismoothNewton().init(problem, None)
+    state.sigma, C = 1e20, np.zeros((4, 2))
+    newton._evaluate(problem, state, C)
+    assert not newton._newton_step(problem, state)
+    assert_array_equal(state.C, C)
+
+
 def test_other_models_are_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(TypeError, match=r"squared distances and no constraint.*Kernel"):

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from convexhc.kernels.prox import dual_norms
 from convexhc.problem import Labels, Problem
-from convexhc.solvers.currents import Currents
+from convexhc.solvers.currents import Cascade
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.fidelity import Kernel
 from convexhc.terms.metric import averaging
@@ -28,7 +28,9 @@ def consensus_bound(problem: Problem) -> float:
 
     The consensus J is optimal when some edge dual Y in its balls has D'Y = (I - J) K (I - J), or
     (I - J) K when the graph is disconnected. The weighted least-norm one, Y_e = w_e^2 (X_i - X_j)
-    with L_{w^2} X equal to that right side, fits as soon as lam >= max_e w_e |X_i - X_j|_dual.
+    with L_{w^2} X equal to that right side, fits as soon as lam >= max_e w_e |X_i - X_j|_dual. Any
+    other that brings the same does, too: where weights are so far apart that X has no digits for
+    it, the flow of a `Cascade` is taken.
 
     Parameters
     ----------
@@ -38,8 +40,8 @@ def consensus_bound(problem: Problem) -> float:
     Returns
     -------
     float
-        The bound; zero without edges. One sparse factorisation and N solves, a few columns at a
-        time.
+        The bound; zero without edges. One sparse factorisation a layer and N solves, a few columns
+        at a time.
 
     Examples
     --------
@@ -55,23 +57,24 @@ def consensus_bound(problem: Problem) -> float:
     if weights.n_edges == 0:
         return 0.0
     labels = weights.components()[1]
-    nodes = np.arange(weights.n)
-    flow = Currents(penalty.edges, np.square(weights.weight), nodes, labels)
+    largest = float(weights.weight.max())
+    share = weights.weight / largest
+    flow = Cascade(penalty.edges, np.square(share), weights.n)
     excess = _Excess.of(problem, labels)
     # No dual norm is above the Euclidean one: only the edges largest in that need be looked at.
-    size, bound = flow.size(excess), 0.0
+    size, bound = flow.size(excess) * largest, 0.0
     order = np.argsort(-size, kind="stable")
     for first in range(0, order.size, _EDGES):
         some = order[first : first + _EDGES]
         if size[some[0]] <= bound:
             break
-        steps = flow.flow(excess, some) / weights.weight[some, None]
+        steps = flow.flow(excess, some) / share[some, None]
         bound = max(bound, float(dual_norms(steps, penalty.l1_ratio).max()))
     # Identical nodes fuse at any lam above zero, and a path needs one of a size that can be seen.
     each = problem.fidelity.scale / weights.n
     # A kernel is compared with its weights as it is, squared distances by their roots.
     unit = each if isinstance(problem.fidelity, Kernel) else each**0.5
-    return max(bound, _LEAST * unit / float(weights.weight.max())) or 1.0
+    return max(bound, _LEAST * unit) / largest or 1.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,8 @@
 
 Under conductances c_e the flow Y_e = c_e (X_i - X_j) with L_c X = R brings R to the nodes, and
 among all that do it has the least sum_e |Y_e|^2 / c_e. Its columns are solved for a block at a
-time, and of each block only measures are kept.
+time, and of each block only measures are kept. Conductances further apart than numbers have digits
+are taken apart into layers, with one system each.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from convexhc.kernels.edges import Edges
 from convexhc.kernels.flows import Net, Tally
 from convexhc.problem import Labels, Problem
 from convexhc.solvers.contraction import Contraction
+from convexhc.terms.laplacian import Layer
 from convexhc.terms.sparse import Factor
 
 Array = NDArray[np.float64]
@@ -282,13 +284,6 @@ class Currents:
         everywhere[self.nodes] = V
         return demand.under(everywhere)
 
-    def carry(self, demand: Array) -> Array:
-        """The whole flow that brings some (N, m) demand, one row an edge."""
-        X = np.ascontiguousarray(demand[self.nodes])
-        self.factor.solve(X)
-        flow: Array = self.conductance[:, None] * (X[self.tail] - X[self.head])
-        return flow
-
     def _potentials(self, demand: Columns) -> Iterator[tuple[Array, Array]]:
         """R and X with L X = R, a block of columns of the demand at a time."""
         together = max(_COLUMNS, _ENTRIES // self.nodes.size)
@@ -298,6 +293,74 @@ class Currents:
             X = R.copy()
             self.factor.solve(X)
             yield R, X
+
+
+class Cascade:
+    """The flows of least energy under conductances that may differ by any factor.
+
+    Weak edges bring what whole pieces must have, stronger ones what is then left inside of these:
+    the flow of least energy where there is but one layer, and its limit where there are more. What
+    it brings is what it should, in any case.
+
+    Parameters
+    ----------
+    edges : Edges
+        Ends and dual balls of the edges.
+    conductance : ndarray
+        Of those edges, above zero.
+    n : int
+        Number of nodes. What is asked for adds up to zero over every component.
+    """
+
+    def __init__(self, edges: Edges, conductance: Array, n: int) -> None:
+        self.edges, self.n = edges, n
+        self.layers = Layer.all_of(n, np.stack([edges.tail, edges.head]), conductance)
+
+    def carry(self, demand: Array, *, factored: bool = True) -> Array:
+        """The whole flow that brings some (N, m) demand, one row an edge.
+
+        Without factors, which fill up on most graphs, by conjugate gradients.
+        """
+        flow = np.empty((self.edges.tail.size, demand.shape[1]))
+        for layer, X in self._potentials(demand, factored):
+            flow[layer.at] = layer.flow(X)
+        return flow
+
+    def size(self, demand: Columns) -> Array:
+        """Euclidean norm of the flow along every edge over the radius of its ball."""
+        squares, radius = np.zeros(self.edges.tail.size), self.edges.soft + self.edges.block
+        together = max(_COLUMNS, _ENTRIES // self.n)
+        for first in range(0, demand.width, together):
+            block = slice(first, min(first + together, demand.width))
+            for layer, X in self._potentials(demand.columns(block), factored=True):
+                some, (tail, head) = np.zeros(layer.at.size), layer.between
+                flow_kernels.add_squares(X, tail, head, layer.conductance, some)
+                squares[layer.at] += some
+        norm = np.sqrt(squares)
+        return np.divide(norm, radius, out=np.zeros_like(norm), where=radius > 0.0)
+
+    def flow(self, demand: Rows, chosen: Index) -> Array:
+        """The flow along some of the edges: a triangular solve an edge, none a column."""
+        number, V = np.full(self.edges.tail.size, -1), np.zeros((self.n, chosen.size))
+        number[chosen] = np.arange(chosen.size)
+        for layer in self.layers:
+            R = np.zeros((layer.gather.shape[0], chosen.size))
+            if layer is not self.layers[0]:
+                R -= layer.pull.T @ V
+            here = np.flatnonzero(number[layer.at] >= 0)
+            edge, (tail, head) = number[layer.at[here]], layer.between[:, here]
+            R[tail, edge] += layer.conductance[here]
+            R[head, edge] -= layer.conductance[here]
+            V += layer.potentials(R)[layer.piece]
+        return demand.under(V)
+
+    def _potentials(self, demand: Array, factored: bool) -> Iterator[tuple[Layer, Array]]:
+        """Every layer, the weakest first, and the potentials of its pieces."""
+        for layer in reversed(self.layers):
+            X = layer.potentials(np.asarray(layer.gather @ demand), factored=factored)
+            yield layer, X
+            if layer is not self.layers[0]:
+                demand = demand - layer.pull @ X
 
 
 def fullness(excess: Array, most: Array, soft: Array, block: Array) -> Array:

@@ -180,7 +180,11 @@ def _direction(edges: Edges, state: NewtonState) -> Array:
         groups = stiff_groups(state.mass, edges, state.at, at)
     row, column, value = entries(edges, at)
     hessian = csc_array((value, (row, column)), shape=(state.G.size, state.G.size))
-    return -definite_factor(hessian).solve(state.G.ravel()).reshape(state.G.shape)
+    try:
+        return -definite_factor(hessian).solve(state.G.ravel()).reshape(state.G.shape)
+    except RuntimeError:
+        # Singular in the precision of numbers: what conjugate gradients have found is a descent.
+        return direction
 
 
 def _newton_step(problem: Problem, state: NewtonState) -> bool:

@@ -18,10 +18,9 @@ from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
-from convexhc.kernels.flows import potentials
 from convexhc.kernels.newton import well_inside
 from convexhc.problem import Labels, Problem, fuse
-from convexhc.solvers.currents import Currents
+from convexhc.solvers.currents import Cascade
 from convexhc.solvers.loop import Solution, run
 from convexhc.solvers.newton import SemismoothNewton
 from convexhc.solvers.start import fusion_of
@@ -119,7 +118,7 @@ def _flow(dual: Array, wanted: Array, edges: Edges, inside: Index, labels: Label
         room = 1.0 - np.square(np.minimum(full, _FULL))
         lacking = wanted - edge_kernels.adjoint(Y, some, labels.size)
         lacking -= fuse(lacking, labels)
-        Y += _currents(some, np.maximum(radius, 1e-300) * room**_POWER, nodes, labels, lacking)
+        Y += _currents(some, np.maximum(radius, 1e-300) * room**_POWER, lacking)
         over = ~well_inside(Y, some, 1.0)
         left = (wanted - edge_kernels.adjoint(Y, some, labels.size))[nodes]
         size = torn.size
@@ -136,18 +135,14 @@ def _flow(dual: Array, wanted: Array, edges: Edges, inside: Index, labels: Label
     return torn
 
 
-def _currents(
-    some: Edges, conductance: Array, nodes: Index, labels: Labels, lacking: Array
-) -> Array:
+def _currents(some: Edges, conductance: Array, lacking: Array) -> Array:
     """The flow of least energy that brings ``lacking``, along ``some`` edges.
 
     Graphs of points in the plane or in space have sparse factors; in more dimensions factors fill
     up, and conjugate gradients need few steps.
     """
-    if lacking.shape[1] <= SPATIAL:
-        return Currents(some, conductance, nodes, labels).carry(lacking)
-    X = potentials(lacking, some.tail, some.head, conductance)
-    return conductance[:, None] * (X[some.tail] - X[some.head])
+    factored = lacking.shape[1] <= SPATIAL
+    return Cascade(some, conductance, lacking.shape[0]).carry(lacking, factored=factored)
 
 
 def _subgraph(graph: Graph, nodes: Index, kept: Index) -> Graph:
