@@ -112,7 +112,7 @@ class Layer:
     def _factor(self) -> Factor:
         """Grounded where a component has the most conductance, which leaves flows what they are."""
         n, (tail, head), c = int(self.piece.max()) + 1, self.between, self.conductance
-        degree: Array = np.bincount(tail, c, n) + np.bincount(head, c, n)
+        degree: Array = np.asarray(np.bincount(tail, c, n) + np.bincount(head, c, n), np.float64)
         part = components(n, tail, head, np.ones(tail.size, np.bool_))
         order = np.argsort(-degree, kind="stable")
         ground = order[np.unique(part[order], return_index=True)[1]]
