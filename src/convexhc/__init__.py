@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 from convexhc import datasets, metrics, similarity
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.path import Cohort, Path, solve_path, solve_paths, solve_points_path
+from convexhc.path import (
+    Cohort,
+    Path,
+    cluster,
+    solve_features_path,
+    solve_path,
+    solve_paths,
+    solve_points_path,
+)
 from convexhc.problem import Certificate
 from convexhc.solvers.loop import Solution, Status
 from convexhc.solvers.smooth import SmoothPath, smooth_path
@@ -32,6 +40,7 @@ __all__ = [
     "Tree",
     "__version__",
     "as_graph",
+    "cluster",
     "datasets",
     "metrics",
     "plots",
@@ -40,6 +49,7 @@ __all__ = [
     "similarity",
     "smooth_path",
     "solve",
+    "solve_features_path",
     "solve_path",
     "solve_paths",
     "solve_points_path",

@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from convexhc.path import Path, Point
+from convexhc.path.suggestion import doubt, suggest
+from convexhc.similarity.structure import NoStructureWarning
 from convexhc.tree import Plateau
 
 try:
@@ -36,11 +38,21 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 f"give either n_clusters or lam, received n_clusters={self.n_clusters} and "
                 f"lam={self.lam}: set one of them to None."
             )
-        if self.min_cluster_size > n:
+        if self.n_clusters is not None and self.n_clusters > n:
+            raise ValueError(
+                f"n_clusters must be at most n_samples={n}, the number of nodes; received "
+                f"{self.n_clusters}."
+            )
+        if self.min_cluster_size is not None and self.min_cluster_size > n:
             raise ValueError(
                 f"min_cluster_size must be at most n_samples={n}, the number of nodes; "
                 f"received {self.min_cluster_size}."
             )
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether the scale is left open."""
+        return self.n_clusters is None and self.lam is None
 
     def _cut(self, path: Path) -> None:
         """Choose the scale, and label the nodes there."""
@@ -50,8 +62,11 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         elif self.n_clusters is not None:
             labels = path.labels(n_clusters=self.n_clusters, min_cluster_size=self.min_cluster_size)
         else:
-            self.plateau_, labels = path.tree.suggest(min_cluster_size=self.min_cluster_size)
-            _log.info("neither n_clusters nor lam was given: chose %s", self.plateau_)
+            chosen = suggest(path, self.min_cluster_size)
+            self.plateau_, labels = chosen.plateau, chosen.labels
+            _log.info("neither n_clusters nor lam was given: chose %s", chosen)
+            if not chosen.confident:
+                warnings.warn(doubt(path), NoStructureWarning, stacklevel=4)
         self.labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
 

@@ -16,69 +16,87 @@ from convexhc.estimators.from_path import PathClusterer, row_names
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.io.reading import find_columns
-from convexhc.path import solve_path
+from convexhc.path import Path, cluster, solve_features_path, solve_path
 from convexhc.similarity import (
     Similarity,
     diffusion,
-    knn,
+    from_graph,
+    from_points,
+    multiscale_weights,
+    neighbor_graph,
     normalized,
     rbf,
     shift_to_positive,
+    spectral_features,
     two_hop,
 )
+from convexhc.similarity.graph_kernels import N_FEATURES
+from convexhc.similarity.neighbors import N_NEIGHBORS
 from convexhc.similarity.result import Gamma
-from convexhc.similarity.strongest import N_NEIGHBORS
+from convexhc.tree.reading import positive_part
 
 __all__ = ["ConvexHierarchicalClustering"]
 
 # Affinities of a square X, one row and one column a node; the others are of points.
-_FROM_GRAPH = {"diffusion": diffusion, "two_hop": two_hop, "normalized": normalized}
+_FROM_GRAPH = {
+    "graph": from_graph,
+    "diffusion": diffusion,
+    "two_hop": two_hop,
+    "normalized": normalized,
+}
 _PAIRWISE = ("precomputed", *_FROM_GRAPH)
 
 
 class ConvexHierarchicalClustering(PathClusterer):
     """Cluster a graph, a similarity matrix or points at every scale, and cut at one of them.
 
-    Minimises Tr[pi'K pi - 2 K pi] + lam sum_ij W_ij (alpha |pi_i - pi_j|_2 + l1_ratio
-    |pi_i - pi_j|_1), alpha = 1 - l1_ratio, over doubly stochastic pi, for growing lam
-    (`convexhc.solve_path`). Nodes whose columns of pi coincide form a cluster.
+    Every node has a centroid, and a fusion penalty of strength lam pulls the centroids of similar
+    nodes together: nodes whose centroids coincide form a cluster. With ``affinity="graph"`` this is
+    `convexhc.cluster`: similarity, weights and scale are chosen by the graph.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Cut the tree into at most so many clusters: ``n_clusters_`` says how many it gave,
-        ``path_.available_n_clusters`` how many it can give. If neither this nor ``lam`` is given,
-        the cut is at a scale that lasts and says something (`Tree.suggest`), and ``plateau_``
-        records the choice.
+        Exactly so many clusters, by the best pruning of the tree (`Path.labels`); at most that of
+        the nodes. If neither this nor ``lam`` is given, the scale is that of `Path.suggestion`, and
+        ``plateau_`` records the range of lam nearest to it.
     lam : float, optional
         Solve for this strength of the penalty alone. ``linkage_`` then holds the clusters found
         there, joined at the top.
-    affinity : {"precomputed", "diffusion", "two_hop", "normalized", "nearest_neighbors", "rbf"}
+    affinity : {"precomputed", "graph", "diffusion", "two_hop", "normalized", "nearest_neighbors", \
+            "rbf"}
         What X is, and how the similarity K is made from it. X is K itself; X is a graph, and K is
-        made by the function of `similarity` of that name, "diffusion" for a graph of which nothing
-        else is known; X has one point a row, and K is made by `similarity.knn` or `similarity.rbf`.
-    weights : int, graph or None
-        Edge weights W: the number of strongest neighbours of K to keep, as connected as K, a graph
-        on the same nodes, or None for all off-diagonal entries of K, which then may not be
-        negative. Ten keep the scales apart where all of K fuses them at once.
+        made by the function of `similarity` of that name, `similarity.from_graph` for "graph", the
+        choice for a graph of which nothing is known; X has one point per row, and K is made by
+        `similarity.from_points` or `similarity.rbf`.
+    weights : "auto", int, graph or None
+        Edge weights W: those that keep every scale (`similarity.multiscale_weights`); the number of
+        strongest neighbours of K to keep, as connected as K; a graph on the same nodes; or None for
+        all off-diagonal entries of K, which then may not be negative.
+    space : {"auto", "features", "similarity"}
+        Where the penalty acts: on the images of the centroids in the feature space of K
+        (`convexhc.solve_features_path`), or on doubly stochastic pi, the paper's problem
+        (`convexhc.solve_path`, eq. 4). "auto" takes the features, and the paper's problem if
+        ``weights`` are given.
     n_neighbors : int
         Neighbours of a point, for ``affinity="nearest_neighbors"``.
     gamma : float, "auto" or None
         Added to the diagonal of K; "auto" adds what makes K positive definite. None is 0 for
         "precomputed", which is then used as it is and refused if it has a negative eigenvalue;
         "auto" for points; and the default of the function that makes K for graphs.
-    l1_ratio : float
-        Share of the l1 norm in the penalty, between 0 and 1.
+    l1_ratio : float, optional
+        Share of the l1 norm in the penalty, between 0 and 1. Default: 0 for features, whose axes
+        mean nothing, and 0.05, as in the paper, for pi.
     method : {"auto", "dual_fista", "admm", "primal_dual"}
-        Solver; all reach the same answer.
+        Solver of the paper's problem; all reach the same answer.
     tol : float
         Relative duality gap at which each lam is solved.
-    max_iter : int
-        Iterations for each lam.
+    max_iter : int, optional
+        Iterations for each lam. Default: 200 for features, 20 000 for pi.
     resolution : float
-        Relative step of lam below which fusions are no longer told apart.
-    min_cluster_size : int
-        Smaller clusters do not count, and join the cluster they meet first in the tree.
+        Relative step of lam below which fusions of the paper's problem are no longer told apart.
+    min_cluster_size : int, optional
+        Smaller clusters do not count. Default as for `Path.labels`.
 
     Attributes
     ----------
@@ -118,10 +136,12 @@ class ConvexHierarchicalClustering(PathClusterer):
     -----
     ConvergenceWarning
         Some lam was not solved to ``tol``.
+    NoStructureWarning
+        No scale was asked for, and the graph has no groups beyond chance, or the path collapses.
 
     Notes
     -----
-    Time and memory are those of `convexhc.solve_path`. There is no randomness. With scikit-learn
+    Time and memory are those of `convexhc.cluster` and `convexhc.solve_path`. There is no randomness. With scikit-learn
     1.9 or newer, callbacks set by ``set_callbacks`` are told of every lam, with the `Point` solved
     as ``metadata["point"]``, and may end the path.
 
@@ -140,14 +160,15 @@ class ConvexHierarchicalClustering(PathClusterer):
         "affinity": [StrOptions({*_PAIRWISE, "nearest_neighbors", "rbf"})],
         # Whatever holds a graph; the input door knows.
         "weights": "no_validation",
+        "space": [StrOptions({"auto", "features", "similarity"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
         "method": [StrOptions({"auto", "dual_fista", "admm", "primal_dual"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "resolution": [Interval(Real, 0, None, closed="neither")],
-        "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
+        "min_cluster_size": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -156,20 +177,22 @@ class ConvexHierarchicalClustering(PathClusterer):
         *,
         lam: float | None = None,
         affinity: str = "precomputed",
-        weights: Any = N_NEIGHBORS,
-        n_neighbors: int = 10,
+        weights: Any = "auto",
+        space: str = "auto",
+        n_neighbors: int = N_NEIGHBORS,
         gamma: Gamma | None = None,
-        l1_ratio: float = 0.05,
+        l1_ratio: float | None = None,
         method: str = "auto",
         tol: float = 1e-4,
-        max_iter: int = 20_000,
+        max_iter: int | None = None,
         resolution: float = 0.1,
-        min_cluster_size: int = 1,
+        min_cluster_size: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.lam = lam
         self.affinity = affinity
         self.weights = weights
+        self.space = space
         self.n_neighbors = n_neighbors
         self.gamma = gamma
         self.l1_ratio = l1_ratio
@@ -208,25 +231,65 @@ class ConvexHierarchicalClustering(PathClusterer):
         -------
         self
         """
-        K = self._similarity(X)
-        self._check_scale(K.graph.n)
         on_check, finished = self._listeners(X)
-        path = solve_path(
-            K,
-            None if self.lam is None else [self.lam],
-            weights=self.weights,
-            l1_ratio=self.l1_ratio,
-            method=self.method,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            resolution=self.resolution,
-            on_check=on_check,
-        )
+        options: dict[str, Any] = {"tol": self.tol, "on_check": on_check}
+        in_features = self._in_features
+        if in_features and self.affinity in ("graph", "nearest_neighbors") and self._auto_weights:
+            path = self._cluster(self._source(X), options)
+        else:
+            path = self._solve(self._similarity(X), in_features, options)
         self._cut(path)
         self._record(path)
-        self.similarity_ = K.record
+        self.similarity_ = dict(path.provenance.options["similarity"] or {})
         finished()
         return self
+
+    @property
+    def _auto_weights(self) -> bool:
+        return isinstance(self.weights, str) and self.weights == "auto"
+
+    @property
+    def _in_features(self) -> bool:
+        """Whether the penalty acts in feature space."""
+        return self._auto_weights if self.space == "auto" else self.space == "features"
+
+    def _cluster(self, graph: Graph, options: dict[str, Any]) -> Path:
+        """The road for graphs and points of which nothing is known."""
+        self._check_scale(graph.n)
+        if self.max_iter is not None:
+            options["max_iter"] = self.max_iter
+        if self.lam is not None:
+            options["lambdas"] = [self.lam]
+        return cluster(graph, test_structure=self._chooses, **options)
+
+    def _solve(self, K: Similarity, in_features: bool, options: dict[str, Any]) -> Path:
+        """The path of a similarity, in its feature space or over doubly stochastic matrices."""
+        self._check_scale(K.graph.n)
+        if self.max_iter is not None:
+            options["max_iter"] = self.max_iter
+        if self.l1_ratio is not None:
+            options["l1_ratio"] = self.l1_ratio
+        if self.lam is not None:
+            options["lambdas"] = [self.lam]
+        if in_features:
+            weights = "multiscale" if self._auto_weights else self.weights
+            return solve_features_path(K, weights=weights, **options)
+        options |= {"method": self.method, "resolution": self.resolution}
+        return solve_path(K, weights=self._edge_weights(K), **options)
+
+    def _edge_weights(self, K: Similarity) -> Any:
+        if not self._auto_weights:
+            return self.weights
+        X = spectral_features(K, min(N_FEATURES, K.graph.n))
+        return multiscale_weights(positive_part(K.graph).matrix(), X)
+
+    def _source(self, X: Any) -> Graph:
+        """The graph that X is, or the neighbour graph of its points."""
+        if self.affinity == "graph":
+            return self._graph(X)
+        points = validate_data(self, X, dtype=np.float64)
+        made = neighbor_graph(points, n_neighbors=self.n_neighbors)
+        return as_graph(made, names=row_names(X))
 
     def _similarity(self, X: Any) -> Similarity:
         """Validate X, note its columns, and make K."""
@@ -236,7 +299,7 @@ class ConvexHierarchicalClustering(PathClusterer):
             if self.affinity == "rbf":
                 made = rbf(points, gamma=gamma)
             else:
-                made = knn(points, n_neighbors=self.n_neighbors, gamma=gamma)
+                made = from_points(points, n_neighbors=self.n_neighbors, gamma=gamma)
             return replace(made, graph=as_graph(made, names=row_names(X)))
         graph = self._graph(X)
         if self.affinity == "precomputed":

@@ -106,7 +106,7 @@ class ConvexClustering(PathClusterer):
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
+        "min_cluster_size": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -120,7 +120,7 @@ class ConvexClustering(PathClusterer):
         l1_ratio: float = 0.0,
         tol: float = 1e-4,
         max_iter: int = 200,
-        min_cluster_size: int = 1,
+        min_cluster_size: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.lam = lam

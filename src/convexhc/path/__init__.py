@@ -1,9 +1,11 @@
 """The regularisation path: range of lam, march with warm starts, result, storage."""
 
 from convexhc.path.cohort import Cohort, Outcome, solve_paths
+from convexhc.path.graph_path import cluster, solve_features_path
 from convexhc.path.point import Point
 from convexhc.path.points import solve_points_path
 from convexhc.path.result import Path, Provenance
+from convexhc.path.suggestion import Suggestion
 from convexhc.path.walk import solve_path
 
 __all__ = [
@@ -12,6 +14,9 @@ __all__ = [
     "Path",
     "Point",
     "Provenance",
+    "Suggestion",
+    "cluster",
+    "solve_features_path",
     "solve_path",
     "solve_paths",
     "solve_points_path",

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc.graph import Graph
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
 from convexhc.path.point import Point
 from convexhc.path.storage import pack_points, unpack_points
+from convexhc.path.suggestion import Suggestion, doubt, suggest
 from convexhc.problem import Labels
+from convexhc.similarity import spectral_features
+from convexhc.similarity.graph_kernels import N_FEATURES
+from convexhc.similarity.structure import Structure
 from convexhc.solvers.provenance import Provenance
 from convexhc.solvers.solution import members
 from convexhc.tree import Plateau, Split, Tree
-from convexhc.tree.cut import nonnegative
+from convexhc.tree.cut import Small, nonnegative
+from convexhc.tree.reading import Reading
 
 Array = NDArray[np.float64]
+By = Literal["pruning", "lam"]
+
+# What a graph is made of, beside its size and names.
+GRAPH_ARRAYS = ("tail", "head", "weight", "diagonal")
 
 __all__ = ["Path", "Provenance"]
 
@@ -41,6 +51,12 @@ class Path:
         met in the range searched.
     provenance : Provenance
         Version, options and fingerprints.
+    graph : Graph or None
+        The graph or similarity that was clustered, by which cuts are judged.
+    given_features : (n, r) ndarray or None
+        One row per node, if the path was solved in feature space or for points.
+    structure : Structure or None
+        Whether the graph has groups beyond chance, if this was tested (`similarity.structure`).
     """
 
     points: tuple[Point, ...] = field(repr=False)
@@ -48,6 +64,9 @@ class Path:
     components: Labels = field(repr=False)
     complete: bool
     provenance: Provenance = field(repr=False)
+    graph: Graph | None = field(default=None, repr=False)
+    given_features: Array | None = field(default=None, repr=False)
+    structure: Structure | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         counts = " ".join(str(k) for k in self.available_n_clusters[:8])
@@ -117,8 +136,59 @@ class Path:
 
     @property
     def available_n_clusters(self) -> tuple[int, ...]:
-        """Numbers of clusters at which the tree can be cut, largest first."""
+        """Numbers of clusters that `labels` can give, largest first: all of them."""
+        return tuple(range(len(self.names), 0, -1))
+
+    @property
+    def level_n_clusters(self) -> tuple[int, ...]:
+        """Numbers of clusters of the levels of the tree, largest first: those one lam can give."""
         return tuple(sorted(self.tree.available_n_clusters, reverse=True))
+
+    @cached_property
+    def features(self) -> Array | None:
+        """One row per node: what was given, or the leading features of the similarity."""
+        if self.given_features is not None or self.graph is None:
+            return self.given_features
+        return spectral_features(self.graph, min(N_FEATURES, self.graph.n))
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The tree with its features and graph: binary refinement, best prunings, best scale."""
+        return Reading(self.tree.nodes, self.features, self.graph)
+
+    @cached_property
+    def suggestion(self) -> Suggestion:
+        """The scale to take when none is asked for, and how far to trust it.
+
+        Of the best prunings of the tree, the one with the largest modularity on the graph; without
+        a graph, the plateau of `Tree.suggest`.
+
+        Examples
+        --------
+        >>> import convexhc
+        >>> graph = convexhc.datasets.fractal_graph(n_meta=3, n_super=4, clique=6)
+        >>> suggestion = convexhc.cluster(graph.adjacency).suggestion
+        >>> suggestion.n_clusters, suggestion.confident
+        (3, True)
+        """
+        return suggest(self)
+
+    @property
+    def largest_drop(self) -> float:
+        """Largest fall in the number of clusters from one lam to the next, as a share of n."""
+        counts = np.append(len(self.names), self.n_clusters)
+        return float(-np.diff(counts).min(initial=0)) / len(self.names)
+
+    @property
+    def collapses(self) -> bool:
+        """Whether one step of lam takes most single nodes to one cluster per component, or nearly.
+
+        Then the path says nothing about the scales in between.
+        """
+        counts = np.append(len(self.names), self.n_clusters)
+        few = int(self.components.max()) + 2
+        falls = (counts[:-1] > max(2 * few, len(self.names) // 2)) & (counts[1:] <= few)
+        return bool(falls.any())
 
     @property
     def plateaus(self) -> tuple[Plateau, ...]:
@@ -127,27 +197,25 @@ class Path:
 
     @property
     def suggested_plateau(self) -> Plateau:
-        """The scale to take when none is asked for: one that lasts and says something.
-
-        The rule is that of `Tree.suggest`; the estimators, the report and the figures keep to it.
+        """The range of lam whose partition is nearest to the suggested one (adjusted Rand index).
 
         Examples
         --------
         >>> import convexhc
         >>> graph = convexhc.datasets.fractal_graph(n_meta=3, n_super=4, clique=6)
-        >>> K = convexhc.similarity.two_hop(graph.adjacency)
-        >>> convexhc.solve_path(K, tol=1e-3).suggested_plateau.n_clusters
-        12
+        >>> convexhc.cluster(graph.adjacency).suggested_plateau.n_clusters
+        3
         """
-        return self.tree.suggest()[0]
+        return self.suggestion.plateau
 
     def labels(
         self,
         *,
         lam: float | None = None,
         n_clusters: int | None = None,
-        min_cluster_size: int = 1,
-        small: Literal["nearest", "noise"] = "nearest",
+        by: By = "pruning",
+        min_cluster_size: int | None = None,
+        small: Small = "nearest",
     ) -> Labels:
         """Cluster of every node at one scale.
 
@@ -157,33 +225,49 @@ class Path:
             The partition of the largest solved lam that is not above it (single nodes below the
             first).
         n_clusters : int, optional
-            The finest cut of the tree with at most so many clusters.
-        min_cluster_size : int
-            With ``n_clusters``: smaller clusters do not count.
+            Number of clusters, at most that of the nodes.
+        by : {"pruning", "lam"}
+            With ``n_clusters``: exactly so many, by the pruning of the tree with the least
+            within-cluster sum of squares in feature space; or by a horizontal cut, at the finest
+            level of the tree with at most so many.
+        min_cluster_size : int, optional
+            Smaller clusters do not count. By default 1 for a lam and for ``by="lam"``, and for
+            ``by="pruning"`` 5, or a tenth of the nodes if that is less: boundary nodes that join
+            late then go with the nearer cluster instead of using one up.
         small : {"nearest", "noise"}
-            They join the cluster they meet first in the tree, or are labelled -1.
+            With a lam, or ``by="lam"``: they join the cluster they meet first in the tree, or are
+            labelled -1.
 
         Returns
         -------
         ndarray
             Labels numbered by first occurrence.
+
+        Raises
+        ------
+        ValueError
+            Both or neither of lam and n_clusters, or more clusters than nodes.
         """
         if (lam is None) == (n_clusters is None):
             raise ValueError("give either lam or n_clusters, received both or neither.")
-        if lam is not None and min_cluster_size == 1:
+        if by not in ("pruning", "lam"):
+            raise ValueError(f"by must be 'pruning' or 'lam', received {by!r}.")
+        if n_clusters is not None and by == "pruning" and small == "nearest":
+            return self.reading.labels(n_clusters, min_cluster_size)
+        least = 1 if min_cluster_size is None else min_cluster_size
+        if lam is not None and least == 1:
             at = int(np.searchsorted(self.lambdas, nonnegative("lam", lam), side="right")) - 1
             return np.arange(len(self.names)) if at < 0 else self.points[at].labels.copy()
-        return self.tree.labels(
-            lam=lam, n_clusters=n_clusters, min_cluster_size=min_cluster_size, small=small
-        )
+        return self.tree.labels(lam=lam, n_clusters=n_clusters, min_cluster_size=least, small=small)
 
     def clusters(
         self,
         *,
         lam: float | None = None,
         n_clusters: int | None = None,
-        min_cluster_size: int = 1,
-        small: Literal["nearest", "noise"] = "nearest",
+        by: By = "pruning",
+        min_cluster_size: int | None = None,
+        small: Small = "nearest",
     ) -> tuple[tuple[Hashable, ...], ...]:
         """Names of the members of every cluster at one scale, in the order of `labels`.
 
@@ -198,7 +282,11 @@ class Path:
         (('ann', 'bob'), ('cid',))
         """
         labels = self.labels(
-            lam=lam, n_clusters=n_clusters, min_cluster_size=min_cluster_size, small=small
+            lam=lam,
+            n_clusters=n_clusters,
+            by=by,
+            min_cluster_size=min_cluster_size,
+            small=small,
         )
         return members(labels, self.names)
 
@@ -247,7 +335,6 @@ class Path:
     def summary(self) -> str:
         """A short text: size, range, certificate, splits, the suggested scale, plateaus."""
         widest = sorted(self.plateaus, key=lambda p: -p.log_width)[:5]
-        chosen = self.suggested_plateau
         unsolved = sum(point.status != "SOLVED" for point in self.points)
         certified = f"largest relative gap {self.relative_gap.max():.1e}"
         lines = [
@@ -255,9 +342,13 @@ class Path:
             f"{len(self.points)} lam from {self.lambdas[0]:.4g} to {self.lambdas[-1]:.4g}",
             f"certificate: {certified}" + (f"; {unsolved} lam not solved" if unsolved else ""),
             f"nested: {'yes' if self.is_nested else f'no, {len(self.splits)} split(s)'}",
-            f"suggested scale: {chosen.n_clusters} {_range(chosen)}",
-            "widest plateaus:",
+            f"suggested scale: {self.suggestion}",
         ]
+        if not self.suggestion.confident:
+            lines.append(f"caution: {doubt(self)}")
+        elif self.structure is not None:
+            lines.append(f"structure: {self.structure}")
+        lines.append("widest plateaus:")
         lines += [f"  {plateau.n_clusters:5d} {_range(plateau)}" for plateau in widest]
         if self.tree.root_joins:
             lines.append(f"{self.tree.root_joins} join(s) at the top only close the tree")
@@ -276,8 +367,14 @@ class Path:
             **self.provenance.to_text(),
             "complete": self.complete,
             "names": encode_names(self.names),
+            "structure": None if self.structure is None else asdict(self.structure),
         }
-        write_npz(file, text, {**pack_points(self.points), "components": self.components})
+        arrays = {**pack_points(self.points), "components": self.components}
+        if self.graph is not None:
+            arrays |= {f"graph_{name}": getattr(self.graph, name) for name in GRAPH_ARRAYS}
+        if self.given_features is not None:
+            arrays["features"] = self.given_features
+        write_npz(file, text, arrays)
 
     @classmethod
     def load(cls, file: File) -> Path:
@@ -291,10 +388,18 @@ def _range(plateau: Plateau) -> str:
 
 
 def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
+    names = decode_names(text["names"])
+    graph = None
+    if "graph_tail" in arrays:
+        graph = Graph(len(names), *(arrays[f"graph_{name}"] for name in GRAPH_ARRAYS), names)
+    known = text.get("structure")
     return Path(
         tuple(unpack_points(arrays)),
-        decode_names(text["names"]),
+        names,
         arrays["components"],
         text["complete"],
         Provenance.from_text(text),
+        graph,
+        arrays.get("features"),
+        None if known is None else Structure(**known),
     )

@@ -119,6 +119,7 @@ def solve_path(
         components=weighed.components()[1],
         complete=complete,
         provenance=provenance,
+        graph=graph,
     )
 
 

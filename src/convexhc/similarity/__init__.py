@@ -1,10 +1,12 @@
 """The similarity matrix K: from a graph, from points, and made positive definite.
 
-From a graph: :func:`two_hop` (the paper's), :func:`two_hop_diagonal`, :func:`normalized`,
+From a graph of which nothing is known: :func:`from_graph`, and from points :func:`from_points`.
+More from a graph: :func:`two_hop` (the paper's), :func:`two_hop_diagonal`, :func:`normalized`,
 :func:`laplacian`, :func:`self_loops`, :func:`diffusion`, :func:`heat`. From a table:
 :func:`knn`, :func:`rbf`, :func:`correlation`. Each returns a :class:`Similarity`, which says
-what was added to its diagonal and whether it is positive definite. For the points model,
-:func:`neighbor_weights` weighs the edges and :func:`spectral_features` makes points of nodes.
+what was added to its diagonal and whether it is positive definite. :func:`multiscale_weights` and
+:func:`neighbor_weights` weigh the edges of the penalty; :func:`diffusion_features` and
+:func:`spectral_features` make points of nodes.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from __future__ import annotations
 from convexhc.similarity.definite import min_eigenvalue, require_psd
 from convexhc.similarity.graph_kernels import (
     diffusion,
+    diffusion_features,
+    from_graph,
     heat,
     laplacian,
     normalized,
@@ -20,7 +24,8 @@ from convexhc.similarity.graph_kernels import (
     two_hop_diagonal,
 )
 from convexhc.similarity.point_kernels import correlation, knn, rbf
-from convexhc.similarity.neighbors import neighbor_weights
+from convexhc.similarity.multiscale import multiscale_weights
+from convexhc.similarity.neighbors import from_points, neighbor_graph, neighbor_weights
 from convexhc.similarity.result import Similarity, shift_to_positive
 from convexhc.similarity.spectral import spectral_features
 from convexhc.similarity.strongest import sparsify
@@ -29,10 +34,15 @@ __all__ = [
     "Similarity",
     "correlation",
     "diffusion",
+    "diffusion_features",
+    "from_graph",
+    "from_points",
     "heat",
     "knn",
     "laplacian",
     "min_eigenvalue",
+    "multiscale_weights",
+    "neighbor_graph",
     "neighbor_weights",
     "normalized",
     "rbf",

@@ -1,0 +1,83 @@
+"""The scale that a path suggests, with the evidence for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from convexhc.problem import Labels
+from convexhc.tree import Plateau
+
+if TYPE_CHECKING:
+    from convexhc.path.result import Path
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """A partition to start from, and how far to trust it.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Number of clusters.
+    labels : (n,) ndarray of int
+        The partition.
+    modularity : float or None
+        Its modularity on the graph; None if the path knows no graph.
+    plateau : Plateau
+        The range of lam whose partition is nearest to it.
+    confident : bool
+        False if the graph has no groups beyond chance, or if the path collapses.
+    """
+
+    n_clusters: int
+    labels: Labels = field(repr=False)
+    modularity: float | None
+    plateau: Plateau
+    confident: bool
+
+    def __str__(self) -> str:
+        noun = "cluster" if self.n_clusters == 1 else "clusters"
+        reason = "" if self.modularity is None else f", modularity {self.modularity:.2f}"
+        near = f", near lam {self.plateau.lam_from:.4g} to {self.plateau.lam_to:.4g}"
+        trust = "" if self.confident else "; NOT to be trusted, see below"
+        return f"{self.n_clusters} {noun}{reason}{near}{trust}"
+
+
+def doubt(path: Path) -> str:
+    """Why the suggestion of a path is not to be trusted, and what to do."""
+    if path.structure is not None and not path.structure.found:
+        return (
+            f"the graph has {path.structure}: the suggested clusters are likely made of noise. Do "
+            "not read meaning into them; more or better edges may show groups."
+        )
+    return (
+        f"the path collapses, {100 * path.largest_drop:.0f} % of the nodes fuse at one step of lam: "
+        "the scales in between are not told apart. Give other weights or another similarity."
+    )
+
+
+def suggest(path: Path, min_cluster_size: int | None = None) -> Suggestion:
+    """The pruning of largest modularity; without a graph, the plateau of `Tree.suggest`."""
+    found = path.reading.best_scale(min_cluster_size)
+    sure = path.structure is None or path.structure.found
+    sure = sure and not path.collapses
+    if found is None:
+        plateau, labels = path.tree.suggest(min_cluster_size=min_cluster_size or 1)
+        return Suggestion(int(labels.max()) + 1, labels, None, plateau, sure)
+    count, modularity = found
+    labels = path.reading.labels(count, min_cluster_size)
+    return Suggestion(count, labels, modularity, _nearest(path, labels), sure)
+
+
+def _nearest(path: Path, labels: Labels) -> Plateau:
+    """The plateau whose partition agrees most with these labels; the widest of equal ones."""
+    plateaus = path.plateaus
+    agreement = [
+        adjusted_rand_score(labels, path.tree.labels(lam=plateau.lam_from)) for plateau in plateaus
+    ]
+    order = np.lexsort(([plateau.log_width for plateau in plateaus], np.round(agreement, 9)))
+    return plateaus[int(order[-1])]

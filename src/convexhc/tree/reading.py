@@ -1,0 +1,121 @@
+"""How a tree is read: exactly k clusters by the best pruning, and the scale to suggest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc.graph import Graph
+from convexhc.tree.binary import BinaryTree, refine, replace_stragglers
+from convexhc.tree.cut import positive_int
+from convexhc.tree.nodes import Nodes
+from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+# Branches below this size do not use up clusters, unless told otherwise.
+SMALLEST_CLUSTER = 5
+# In small data a tenth of the nodes is a cluster already.
+SMALLEST_SHARE = 10
+# Numbers of clusters that are tabulated at first, and among which a scale is chosen.
+TABULATED = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A tree with the features and the graph of its leaves, which say which cuts are good ones.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        The tree, with any number of children per node.
+    features : (n, r) array or None
+        One row per leaf; the cost of a cluster is its within-cluster sum of squares. Without them
+        merges are undone from the highest down.
+    graph : Graph or None
+        For modularity; negative weights are left out.
+    """
+
+    nodes: Nodes
+    features: FloatArray | None
+    graph: Graph | None
+    _tables: dict[int, Prunings] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def binary(self) -> BinaryTree:
+        """The tree with merges of several branches resolved by Ward's rule on their means."""
+        return refine(self.nodes, self.features)
+
+    def labels(self, n_clusters: SupportsIndex, min_cluster_size: int | None = None) -> IntArray:
+        """Exactly so many clusters, by the pruning of least within-cluster sum of squares.
+
+        Branches below ``min_cluster_size`` that leave a larger one go with the nearer of the
+        clusters it falls into (`replace_stragglers`), so that boundary nodes use up no clusters.
+        They are clusters only if nothing else is left to split.
+        """
+        wanted = positive_int("n_clusters", n_clusters)
+        n = self.nodes.n_leaves
+        if wanted > n:
+            raise ValueError(f"n_clusters must be at most the {n} nodes; got {wanted}.")
+        return self.prunings(wanted, min_cluster_size).labels(wanted)
+
+    def prunings(self, max_clusters: int, min_cluster_size: int | None = None) -> Prunings:
+        """Best prunings into up to ``max_clusters`` clusters or more; kept for the next call."""
+        n = self.nodes.n_leaves
+        least = smallest_cluster(n) if min_cluster_size is None else min_cluster_size
+        known = self._tables.get(least)
+        if known is None or known.max_clusters < max_clusters:
+            tree, cost = self.binary, self._cost(self.binary)
+            if self.features is not None and least > 1:
+                tree = replace_stragglers(self.binary, self.features, least)
+                cost = self._cost(tree)
+            most = min(n, max(max_clusters, TABULATED))
+            known = self._tables[least] = best_prunings(tree, cost, most)
+        return known
+
+    def _cost(self, tree: BinaryTree) -> FloatArray:
+        if self.features is not None:
+            return within_cost(tree, self.features)
+        # Without features a row costs its rank: the best pruning undoes the last rows.
+        rank = np.arange(1.0, tree.n_leaves)
+        return tree.totals(np.zeros(tree.n_leaves), rank)
+
+    def best_scale(self, min_cluster_size: int | None = None) -> tuple[int, float] | None:
+        """Number of clusters whose pruning has the largest modularity, and that modularity.
+
+        Of equal ones the fewest. None without a graph, without positive weights, or with fewer
+        than three nodes.
+        """
+        n = self.nodes.n_leaves
+        if self.graph is None or n < 3:
+            return None
+        positive = positive_part(self.graph)
+        if not positive.n_edges:
+            return None
+        table = self.prunings(min(n - 1, TABULATED), min_cluster_size)
+        found = modularities(table, positive)[1 : n - 1]
+        best = int(np.argmax(found))
+        return best + 2, float(found[best])
+
+
+def smallest_cluster(n: int) -> int:
+    """Size below which a branch uses up no cluster by default: 5, or a tenth of few nodes."""
+    return max(1, min(SMALLEST_CLUSTER, n // SMALLEST_SHARE))
+
+
+def positive_part(graph: Graph) -> Graph:
+    """The edges of positive weight, without self-loops."""
+    kept = graph.weight > 0.0
+    return Graph(
+        graph.n,
+        graph.tail[kept],
+        graph.head[kept],
+        graph.weight[kept],
+        np.zeros(graph.n),
+        graph.names,
+    )
