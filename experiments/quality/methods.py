@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, Literal, Protocol
 
@@ -118,39 +119,42 @@ class Convex(_Always):
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
         """Solve the path; its suggestion is the chosen partition."""
-        return _convex(given, affinity="graph")
+        seconds, model = _convex(given, affinity="graph")
+        return _read(given, seconds, model, model.path_.labels, model.labels_)
 
 
 @dataclass(frozen=True)
 class ConvexBefore(_Always):
-    """The defaults before they were chosen anew, and their plain cuts."""
+    """The defaults before they were chosen anew, with the plain cuts and the scale of then."""
 
     name: str = "convexhc before"
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
         """Solve the path in the space of the similarity, on the ten strongest neighbours."""
-        return _convex(given, affinity="diffusion", weights=10, space="similarity")
+        seconds, model = _convex(given, affinity="diffusion", weights=10, space="similarity")
+        cut = partial(model.path_.labels, by="lam")
+        return _read(given, seconds, model, cut, model.path_.tree.suggest()[1])
 
 
-def _convex(given: Given, *, affinity: str, **options: Any) -> Found:
-    """Fit the estimator to the points, if there are any, else to the graph."""
+def _convex(given: Given, *, affinity: str, **options: Any) -> tuple[float, Any]:
+    """Seconds, and the estimator fitted to the points, if there are any, else to the graph."""
     made_for = affinity if given.points is None else "nearest_neighbors"
     model = ConvexHierarchicalClustering(affinity=made_for, **options)
-    X = given.adjacency if given.points is None else given.points
-    seconds, _ = _timed(lambda: model.fit(X))
-    path = model.path_
+    return _timed(lambda: model.fit(given.adjacency if given.points is None else given.points))
 
-    def at(k: int) -> Labels:
-        return np.asarray(path.labels(n_clusters=k))
 
-    structure = getattr(path, "structure", None)
+def _read(
+    given: Given, seconds: float, model: Any, cut: Callable[..., Labels], chosen: Labels
+) -> Found:
+    """A fitted path, cut in one way."""
+    structure = getattr(model.path_, "structure", None)
     return Found(
         seconds=seconds,
-        at=at,
-        cuts=lambda: [at(k) for k in _numbers(given.n)],
-        chosen=model.labels_,
-        linkage=path.linkage,
-        counts=path.n_clusters,
+        at=lambda k: cut(n_clusters=k),
+        cuts=lambda: [cut(n_clusters=k) for k in _numbers(given.n)],
+        chosen=chosen,
+        linkage=model.path_.linkage,
+        counts=model.path_.n_clusters,
         confident=None if structure is None else bool(structure.found),
     )
 
