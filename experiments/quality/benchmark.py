@@ -34,7 +34,6 @@ from experiments.quality.methods import (
 from experiments.quality.scores import judge_noise, lose_edges, score_set, warm
 from experiments.quality.summary import summarise
 
-SHARES = (0.05, 0.1)
 # Rooms of the package that no result depends on.
 BESIDE = ("commands", "experiments", "layout", "plots", "report", "cli.py", "tl.py")
 
@@ -47,6 +46,8 @@ class Size:
     ----------
     names : tuple of str or None
         Sets to take; None for all of them.
+    shares : tuple of float
+        Shares of the edges to lose.
     draws : int
         Draws of lost edges for every share.
     loss_nodes : int
@@ -56,6 +57,7 @@ class Size:
     """
 
     names: tuple[str, ...] | None = None
+    shares: tuple[float, ...] = (0.05, 0.1)
     draws: int = 3
     loss_nodes: int = 600
     noise_seeds: int = 4
@@ -70,6 +72,7 @@ QUICK = Size(
         *("karate", "uk_faculty", "connectome"),
         *("nested blobs seed 1", "moons seed 1", "wine"),
     ),
+    shares=(0.1,),
     draws=1,
     loss_nodes=245,
     noise_seeds=1,
@@ -98,7 +101,7 @@ def run(
     scores, cost = _scores(out, sets, methods, n_jobs, between(progress, 0.0, 0.35))
     lossy = [known for known in sets if known.n <= size.loss_nodes]
     losing = [name for name in LOSS_METHODS if name in methods]
-    loss = _loss(out, lossy, losing, size.draws, n_jobs, between(progress, 0.35, 0.97))
+    loss = _loss(out, lossy, losing, size, n_jobs, between(progress, 0.35, 0.97))
     judges = [name for name in NOISE_METHODS if name in methods]
     noise = _noise(out, noise_graphs(size.noise_seeds), judges, n_jobs, between(progress, 0.97, 1))
     for name, rows in (("scores", scores), ("loss", loss), ("cost", cost), ("noise", noise)):
@@ -139,7 +142,7 @@ def _loss(
     out: Path,
     sets: Sequence[Known],
     methods: Sequence[str],
-    draws: int,
+    size: Size,
     n_jobs: int,
     progress: Progress,
 ) -> list[Row]:
@@ -148,10 +151,11 @@ def _loss(
     arrays = {known.name: _arrays(known) for known in sets}
     for inputs in arrays.values():
         inputs.pop("points", None)
+    options = {"shares": list(size.shares), "draws": size.draws}
     units = [
         Unit(
             _file(known.name, name, "loss"),
-            {"method": name, "shares": list(SHARES), "draws": draws, "code": _code(name)},
+            {"method": name, "code": _code(name), **options},
             arrays[known.name],
         )
         for known, name in pairs

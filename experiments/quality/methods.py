@@ -24,6 +24,7 @@ from scipy import sparse
 
 from convexhc import ConvexHierarchicalClustering, similarity
 from convexhc.baselines import Linkage, Louvain, Paris, Spectral
+from convexhc.similarity.structure import NoStructureWarning
 from convexhc.tree import cut_linkage
 from experiments.quality.collection import Labels
 
@@ -119,7 +120,13 @@ class Convex(_Always):
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
         """Solve the path; its suggestion is the chosen partition."""
-        seconds, model = _convex(given, affinity="graph")
+
+        def fit() -> Any:
+            if given.points is None:
+                return ConvexHierarchicalClustering(affinity="graph").fit(given.adjacency)
+            return ConvexHierarchicalClustering(affinity="nearest_neighbors").fit(given.points)
+
+        seconds, model = _timed_quietly(fit)
         return _read(given, seconds, model, model.path_.labels, model.labels_)
 
 
@@ -131,16 +138,27 @@ class ConvexBefore(_Always):
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
         """Solve the path in the space of the similarity, on the ten strongest neighbours."""
-        seconds, model = _convex(given, affinity="diffusion", weights=10, space="similarity")
+
+        def fit() -> Any:
+            if given.points is None:
+                return _former("diffusion").fit(given.adjacency)
+            K = similarity.knn(given.points, n_neighbors=10, gamma="auto")
+            return _former("precomputed").fit(K)
+
+        seconds, model = _timed_quietly(fit)
         cut = partial(model.path_.labels, by="lam")
         return _read(given, seconds, model, cut, model.path_.tree.suggest()[1])
 
 
-def _convex(given: Given, *, affinity: str, **options: Any) -> tuple[float, Any]:
-    """Seconds, and the estimator fitted to the points, if there are any, else to the graph."""
-    made_for = affinity if given.points is None else "nearest_neighbors"
-    model = ConvexHierarchicalClustering(affinity=made_for, **options)
-    return _timed(lambda: model.fit(given.adjacency if given.points is None else given.points))
+def _former(affinity: str) -> ConvexHierarchicalClustering:
+    return ConvexHierarchicalClustering(affinity=affinity, weights=10, space="similarity")
+
+
+def _timed_quietly(fit: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds and the estimator; that it found no groups is read from the path instead."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoStructureWarning)
+        return _timed(fit)
 
 
 def _read(

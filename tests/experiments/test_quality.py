@@ -478,7 +478,7 @@ def run_small(out, patch):
     patch.setattr(methods, "RESOLUTIONS", (0.3, 1.0, 3.0))
     for module in (benchmark, scores):
         patch.setattr(module, "warm", lambda method, points: None)
-    size = benchmark.Size(draws=1, noise_seeds=2)
+    size = benchmark.Size(shares=(0.1,), draws=1, noise_seeds=2)
     benchmark.run(out, data=None, size=size, seeds=2, large=False, n_jobs=1, progress=quiet)
 
 
@@ -491,7 +491,7 @@ class TestRun:
         assert {row["method"] for row in rows} == installed
         assert {row["set"] for row in rows} == {s.name for s in small_sets(None, seeds=2, large=0)}
         assert {row["failed"] for row in read(results / "cost.csv")} == {""}
-        assert {row["share"] for row in read(results / "loss.csv")} == {"0.05", "0.1"}
+        assert {row["share"] for row in read(results / "loss.csv")} == {"0.1"}
 
     def test_the_summary_judges_every_line(self, results):
         text = (results / "summary.md").read_text()
