@@ -1,4 +1,4 @@
-"""The figure: every method on every family of the confirming half, at a glance."""
+"""The figure: every method on every family of the half to judge by, at a glance."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from convexhc.experiments.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION, figure
 from experiments.quality.collection import FAMILIES
+from experiments.quality.summary import SHORT
 from experiments.quality.tables import OURS, BySet, Tables, family_means, overall, set_means
 
 TITLES = {
@@ -38,13 +39,13 @@ def draw(folder: Path) -> None:
     """Write quality.png and quality.svg beside the tables they are drawn from."""
     tables = Tables.read(folder)
     values = {
-        (method, measure): set_means(tables.scores, method, f"{measure}_ami")
+        (method, measure): set_means(tables.scores, method, f"{measure}_ami", half=tables.half)
         for method in tables.methods
         for measure in TITLES
     }
     families = [family for family in FAMILIES if _has(tables, family)]
     if not families:
-        # Nothing of the confirming half was run.
+        # Nothing was run.
         return
     methods = sorted(tables.methods, key=lambda method: _rank(values, method, families))
     ours = methods.index(OURS) if OURS in methods else -1
@@ -95,7 +96,7 @@ def draw(folder: Path) -> None:
                 label.set_color(BLUE)
                 label.set_fontweight("bold")
         drawing.suptitle(
-            "Agreement with known groups: means of the confirming half, higher is better",
+            f"Agreement with known groups: {SHORT[tables.half]} half, higher is better",
             x=0.01,
             ha="left",
             fontsize=12,
@@ -104,7 +105,7 @@ def draw(folder: Path) -> None:
 
 
 def _has(tables: Tables, family: str) -> bool:
-    return any(row["family"] == family and row["half"] == "confirm" for row in tables.scores)
+    return any(row["family"] == family and row["half"] == tables.half for row in tables.scores)
 
 
 def _rank(values: Mapping[tuple[str, str], BySet], method: str, families: Sequence[str]) -> float:

@@ -65,10 +65,10 @@ def must_show(tables: Tables) -> list[Check]:
 
 
 def _pair(tables: Tables, measure: str, rival: str) -> tuple[BySet, BySet]:
-    """AMI of ours and of a rival on the confirming half."""
+    """AMI of ours and of a rival on the half to judge by."""
     return common(
-        set_means(tables.scores, OURS, f"{measure}_ami"),
-        set_means(tables.scores, rival, f"{measure}_ami"),
+        set_means(tables.scores, OURS, f"{measure}_ami", half=tables.half),
+        set_means(tables.scores, rival, f"{measure}_ami", half=tables.half),
     )
 
 
@@ -138,7 +138,11 @@ def _mixed(tables: Tables) -> Check:
 
 def _after_loss(tables: Tables, method: str, column: str) -> BySet:
     return set_means(
-        tables.loss, method, column, keep=lambda row: math.isclose(number(row["share"]), LOST)
+        tables.loss,
+        method,
+        column,
+        half=tables.half,
+        keep=lambda row: math.isclose(number(row["share"]), LOST),
     )
 
 
@@ -170,6 +174,7 @@ def _strong(tables: Tables) -> Iterator[Check]:
             tables.scores,
             OURS,
             "at_k_ami",
+            half=tables.half,
             keep=lambda row, level=level: (  # type: ignore[misc]
                 row["set"].startswith("blocks strong seed") and row["level"] == level
             ),

@@ -24,6 +24,7 @@ from experiments.quality.tables import (
 )
 
 HALVES = {"confirm": "Confirming half", "choose": "Half on which defaults were chosen"}
+SHORT = {"confirm": "confirming", "choose": "choosing"}
 
 
 def summarise(folder: Path, left_out: Mapping[str, str]) -> str:
@@ -37,20 +38,21 @@ def summarise(folder: Path, left_out: Mapping[str, str]) -> str:
         Methods that were not run, and why.
     """
     tables = Tables.read(folder)
+    half = SHORT[tables.half]
     lines = ["# How good are the clusters", "", _intro(tables), "", "## What must show", ""]
     checks = must_show(tables)
     met = sum(check.met is True for check in checks)
     shown = [{"": c.verdict, "claim": c.claim, "numbers": c.numbers} for c in checks]
     lines += [f"{met} of {len(checks)} met.", "", markdown_table(shown)]
-    for half, title in HALVES.items():
-        rows = score_rows(tables, half)
+    for side, title in HALVES.items():
+        rows = score_rows(tables, side)
         if rows:
             lines += ["", f"## {title}: AMI, best cut / at known k / chosen", ""]
             lines += [markdown_table(rows)]
     for title, rows in (
-        ("Ours against each rival, confirming half", rival_rows(tables)),
-        ("LFR by mixing, confirming half: AMI, best cut / at known k / chosen", lfr_rows(tables)),
-        ("Loss of edges, confirming half, at known k", loss_rows(tables)),
+        (f"Ours against each rival, {half} half", rival_rows(tables)),
+        (f"LFR by mixing, {half} half: AMI, best cut / at known k / chosen", lfr_rows(tables)),
+        (f"Loss of edges, {half} half, at known k", loss_rows(tables)),
         ("CPU seconds and collapse, all sets", cost_rows(tables)),
         ("Graphs without groups", noise_rows(tables)),
         ("Failed: this package scored as finding nothing, others left out", failed_rows(tables)),
@@ -66,11 +68,14 @@ def summarise(folder: Path, left_out: Mapping[str, str]) -> str:
 def _intro(tables: Tables) -> str:
     halves = {(row["set"], row["half"]) for row in tables.scores}
     confirming = sum(half == "confirm" for _, half in halves)
+    caution = (
+        "" if confirming else " The confirming half was left alone: nothing here confirms anything."
+    )
     return (
         f"{len(halves)} sets with known groups, {confirming} of them in the half that only "
         "confirms. Scores are adjusted mutual information (AMI); scores.csv has the adjusted Rand "
         "index (ARI) too. Means are over the levels of a set, then over the sets of a family, then "
-        "over the families."
+        "over the families." + caution
     )
 
 
@@ -107,12 +112,13 @@ def rival_rows(tables: Tables) -> list[Row]:
         for score in ("ami", "ari"):
             for measure, word in WORDS.items():
                 ours, theirs = common(
-                    set_means(tables.scores, OURS, f"{measure}_{score}"),
-                    set_means(tables.scores, rival, f"{measure}_{score}"),
+                    set_means(tables.scores, OURS, f"{measure}_{score}", half=tables.half),
+                    set_means(tables.scores, rival, f"{measure}_{score}", half=tables.half),
                 )
                 row[f"{word}, {score.upper()}"] = _signed(overall(ours) - overall(theirs))
         ours, theirs = common(
-            set_means(tables.scores, OURS, "at_k_ami"), set_means(tables.scores, rival, "at_k_ami")
+            set_means(tables.scores, OURS, "at_k_ami", half=tables.half),
+            set_means(tables.scores, rival, "at_k_ami", half=tables.half),
         )
         won = sum(ours[key] > theirs[key] + 0.01 for key in ours)
         lost = sum(ours[key] < theirs[key] - 0.01 for key in ours)
@@ -133,6 +139,7 @@ def lfr_rows(tables: Tables) -> list[Row]:
                     tables.scores,
                     method,
                     f"{measure}_ami",
+                    half=tables.half,
                     keep=lambda row, value=value: mixing(row["set"]) == value,  # type: ignore[misc]
                 )
                 for measure in WORDS
@@ -154,6 +161,7 @@ def loss_rows(tables: Tables) -> list[Row]:
                         tables.loss,
                         method,
                         column,
+                        half=tables.half,
                         keep=lambda row, share=share: number(row["share"]) == share,  # type: ignore[misc]
                     )
                 )

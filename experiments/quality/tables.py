@@ -40,6 +40,11 @@ class Tables:
         return cls(*(_rows(folder / f"{name}.csv") for name in ("scores", "loss", "cost", "noise")))
 
     @property
+    def half(self) -> str:
+        """The half to judge by: the confirming one, unless a quick run has left it alone."""
+        return "confirm" if any(row["half"] == "confirm" for row in self.scores) else "choose"
+
+    @property
     def methods(self) -> list[str]:
         """Methods in the order of the table."""
         return list(dict.fromkeys(row["method"] for row in self.scores))
@@ -72,10 +77,13 @@ def set_means(
     method: str,
     value: str | Callable[[Record], float],
     *,
-    half: str | None = "confirm",
+    half: str | None,
     keep: Callable[[Record], bool] = lambda row: True,
 ) -> BySet:
-    """Mean over the rows of each set, levels among them; sets without a number are left out."""
+    """Mean over the rows of each set, levels among them; sets without a number are left out.
+
+    ``half`` is "choose", "confirm" or None for both.
+    """
     read = (lambda row: number(row[value])) if isinstance(value, str) else value
     found: dict[tuple[str, str], list[float]] = {}
     for row in rows:

@@ -112,6 +112,13 @@ class TestSets:
         # Graphs of one source never stand on both sides.
         assert len({half for name, half in halves.items() if name.startswith("school")}) == 1
 
+    @pytest.mark.data
+    def test_a_quick_run_leaves_the_confirming_half_alone(self, data_dir):
+        known = {one.name: one for one in collection.collect(data_dir, seeds=2, large=False)}
+        quick = [known[name] for name in benchmark.QUICK.names]
+        assert {one.half for one in quick} == {"choose"}
+        assert {one.family for one in quick} == set(collection.FAMILIES)
+
     def test_every_graph_is_symmetric_without_loops_and_labelled_throughout(self, sets):
         for known in sets:
             assert (known.adjacency != known.adjacency.T).nnz == 0
@@ -440,6 +447,15 @@ class TestMustShow:
         assert any("mixing 0.4" in claim for claim in failing(replace(tables, scores=low)))
         near = changed(tables.scores, {"chosen_ami": "0.93"}, **where)
         assert not any("mixing 0.4" in claim for claim in failing(replace(tables, scores=near)))
+
+    def test_without_a_confirming_half_the_other_is_judged(self):
+        tables = all_met()
+        assert tables.half == "confirm"
+        kept = [row | {"half": "choose"} for row in tables.scores if row["half"] == "confirm"]
+        loss = [row | {"half": "choose"} for row in tables.loss]
+        quick = replace(tables, scores=kept, loss=loss)
+        assert quick.half == "choose"
+        assert not failing(quick)
 
     def test_numbers_that_are_missing_meet_nothing(self):
         checks = must_show(Tables([], [], [], []))
