@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
 from convexhc.graph import Graph
-from convexhc.kernels.newton import newton_direction, respond, response, well_inside
-from convexhc.kernels.prox import dual_norms
+from convexhc.kernels.newton import near, newton_direction, respond, response, well_inside
+from convexhc.kernels.prox import dual_norms, norms
 from convexhc.problem import points_problem
 from convexhc.solvers import newton
 from convexhc.solvers.dual_fista import DualAscent
@@ -58,6 +58,42 @@ def test_the_response_is_the_gradient_and_its_curvature_the_hessian(seed, l1_rat
     smooth = (above.fused == at.fused).all() and (below.fused == at.fused).all()
     if smooth and ((above.kept != 0) == (below.kept != 0)).all():
         assert_allclose(mass[:, None] * X + curved, -direction, atol=1e-4)
+
+
+@given(seeds)
+def test_round_balls_need_no_second_array(seed):
+    """The passes without soft thresholds do what those with thresholds of nought do."""
+    rng = np.random.default_rng(seed)
+    weights = random_weights(rng, 9)
+    weights[0, 1] = weights[1, 0] = 1e-300
+    problem = points_problem(rng.normal(size=(9, 5)), Graph.from_matrix(weights), 0.4)
+    C, edges, sigma = problem.fidelity.target, problem.penalty.edges, 0.7
+    Y = problem.penalty.feasible_dual(rng.normal(size=(edges.tail.size, 5)))
+    mass, G = rng.uniform(1.0, 3.0, 9), rng.normal(size=(9, 5))
+    found = []
+    for round_balls in (False, True):
+        at = response(edges.tail.size, 9, 5, round_balls=round_balls)
+        sums = respond(C, Y, sigma, edges, at)
+        direction, _ = newton_direction(G, sigma, mass, edges, at, 1e-13, 1000)
+        found.append((*sums, at.Y, at.shrink, at.total, direction))
+        assert np.shares_memory(at.Y, at.kept) == round_balls
+        H = naive.newton_matrix(9, sigma, mass, edges, at)
+        assert_allclose(H @ direction.ravel(), -G.ravel(), atol=1e-8)
+    for one, other in zip(*found, strict=True):
+        assert_allclose(one, other, atol=1e-9)
+
+
+@given(seeds, l1_ratios)
+def test_near_is_what_costs_little_to_fuse(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, "points", 0.4, l1_ratio)
+    C, edges, mass = problem.fidelity.target, problem.penalty.edges, rng.uniform(1.0, 3.0, 99)
+    between = C[edges.tail] - C[edges.head]
+    one, other = mass[edges.tail], mass[edges.head]
+    cost = (edges.soft + edges.block) * norms(between, l1_ratio)
+    cost += 0.5 * one * other / (one + other) * np.square(between).sum(axis=1)
+    middle = float(np.median(cost)) * (1.0 + 1e-9)
+    assert_array_equal(near(C, mass, edges, middle), cost <= middle)
 
 
 @pytest.mark.parametrize("l1_ratio", L1_RATIOS)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
 from convexhc.graph import Graph
-from convexhc.kernels.flows import potentials
+from convexhc.kernels.flows import gathered, potentials, scaled_inside, spread
 from convexhc.kernels.prox import dual_norms
 from convexhc.problem import cluster_means, points_problem
 from convexhc.solvers import point_flows
@@ -100,3 +100,37 @@ def test_potentials_solve_the_laplacian(seed, width):
     assert_allclose(L @ X, R, atol=1e-7)
     # Nothing but round-off to bring, which need not add up to zero.
     assert np.isfinite(potentials(np.full((15, width), 1e-17), graph.tail, graph.head, c)).all()
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_duals_go_to_pairs_and_back(seed):
+    rng = np.random.default_rng(seed)
+    Y, other, along = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), 0.3
+    pair, part = rng.integers(-1, 3, 9), rng.normal(size=9)
+    sums = np.zeros((3, 9))
+    sums[pair[pair >= 0], np.flatnonzero(pair >= 0)] = part[pair >= 0]
+    Z = gathered(Y, other, along, pair, part, 3)
+    assert_allclose(Z, sums @ (Y + along * (other - Y)), atol=1e-12)
+    back = spread(Z, pair, part, Y)
+    assert_allclose(back[pair >= 0], (sums.T @ Z)[pair >= 0], atol=1e-12)
+    assert_array_equal(back[pair < 0], Y[pair < 0])
+
+
+@given(seeds, st.sampled_from([0.0, 0.4, 1e9]))
+@settings(max_examples=20)
+def test_one_factor_a_cluster_brings_the_most(seed, most):
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_matrix(random_weights(rng, 12))
+    labels = np.repeat([0, 1, 2], 4)
+    inside = labels[graph.tail] == labels[graph.head]
+    Y, data = rng.normal(size=(graph.n_edges, 3)), rng.normal(size=(12, 3))
+    found, D = Y.copy(), naive.incidence(12, graph.tail, graph.head)
+    scaled_inside(found, data.copy(), graph.tail, graph.head, inside, labels, most)
+    assert_array_equal(found[~inside], Y[~inside])
+    left = data - D[~inside].T @ Y[~inside]
+    for cluster in range(3):
+        here = inside & (labels[graph.tail] == cluster)
+        had = D[here].T @ Y[here]
+        best = np.clip(np.vdot(left, had) / np.vdot(had, had), 0.0, most) if here.any() else 1.0
+        assert_allclose(found[here], best * Y[here], atol=1e-9)

@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 Real = NDArray[Any]
 Index = NDArray[np.int64]
 Pointer = NDArray[np.int32]
+Flags = NDArray[np.bool_]
 
 # Columns solved together: as many as stay in the cache with their rows.
 _PANEL = 128
@@ -216,6 +217,70 @@ def potentials(
             for k in range(m):
                 P[i, k] = inverse[i] * left[i, k] + now / before * P[i, k]
     return X
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def gathered(Y: Array, other: Array, along: float, pair: Index, part: Array, count: int) -> Array:
+    """Add the rows of Y + along (other - Y), each times its part, by pairs. O(E m).
+
+    Rows of no pair, which is -1, are left out.
+    """
+    out = np.zeros((count, Y.shape[1]))
+    for e in range(pair.size):
+        if pair[e] >= 0:
+            row, one, two = out[pair[e]], Y[e], other[e]
+            for k in range(one.size):
+                row[k] += part[e] * (one[k] + along * (two[k] - one[k]))
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def spread(Z: Array, pair: Index, part: Array, rest: Array) -> Array:
+    """The way back: every row has its part of that of its pair, or is the one of ``rest``."""
+    out = np.empty(rest.shape)
+    for e in range(pair.size):
+        if pair[e] >= 0:
+            for k in range(rest.shape[1]):
+                out[e, k] = part[e] * Z[pair[e], k]
+        else:
+            out[e] = rest[e]
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def scaled_inside(
+    Y: Array, wanted: Array, tail: Index, head: Index, inside: Flags, labels: Index, most: float
+) -> None:
+    """Multiply the rows inside clusters by one factor a cluster, in place, to bring ``wanted``.
+
+    ``wanted`` (n x m) loses what the rows between clusters bring, and the factor of a cluster is
+    the one that brings most of what is left, between zero and ``most``. O(E m).
+    """
+    m, count = Y.shape[1], labels.max() + 1
+    had = np.zeros(wanted.shape)
+    for e in range(tail.size):
+        y = Y[e]
+        if inside[e]:
+            one, other = had[tail[e]], had[head[e]]
+            for k in range(m):
+                one[k] += y[k]
+                other[k] -= y[k]
+        else:
+            one, other = wanted[tail[e]], wanted[head[e]]
+            for k in range(m):
+                one[k] -= y[k]
+                other[k] += y[k]
+    along, length = np.zeros(count), np.zeros(count)
+    for i in range(labels.size):
+        for k in range(m):
+            along[labels[i]] += wanted[i, k] * had[i, k]
+            length[labels[i]] += had[i, k] * had[i, k]
+    for e in range(tail.size):
+        g = labels[tail[e]]
+        if inside[e] and length[g] > 0.0:
+            factor, y = min(max(along[g] / length[g], 0.0), most), Y[e]
+            for k in range(m):
+                y[k] *= factor
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,8 @@ the dual ball. With s = soft(V_e, soft_e) and |s| > block_e its Jacobian is
     J x = x - shrink [s != 0] x - bend (s . x) s,   shrink = 1 - block_e / |s|,
     bend = block_e / |s|^3,
 
-and the identity where the edge is fused, |s| <= block_e.
+and the identity where the edge is fused, |s| <= block_e. Without soft thresholds the ball is round,
+and P(V_e) is a multiple of s, which need not be kept beside it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 
 class Response(NamedTuple):
-    """Dual P(V) (E x m), fused flags (E), Jacobian (E; E; E x m), and the sums D'P(V) (n x m)."""
+    """Dual P(V) (E x m), fused flags (E), Jacobian (E; E; E x m), and the sums D'P(V) (n x m).
+
+    Where all balls are ``round``, ``kept`` is the same array as the dual, and bend goes by that.
+    """
 
     Y: Array
     fused: NDArray[np.bool_]
@@ -35,17 +39,24 @@ class Response(NamedTuple):
     bend: Array
     kept: Array
     total: Array
+    round: bool
+
+    def into(self, Y: Array) -> Response:
+        """The same, the dual to be written to another array."""
+        return self._replace(Y=Y, kept=Y if self.round else self.kept)
 
 
-def response(n_edges: int, n: int, m: int) -> Response:
+def response(n_edges: int, n: int, m: int, *, round_balls: bool = False) -> Response:
     """Allocate the outputs of `respond`."""
+    Y = np.zeros((n_edges, m))
     return Response(
-        np.zeros((n_edges, m)),
+        Y,
         np.zeros(n_edges, np.bool_),
         np.zeros(n_edges),
         np.zeros(n_edges),
-        np.zeros((n_edges, m)),
+        Y if round_balls else np.zeros((n_edges, m)),
         np.zeros((n, m)),
+        round_balls,
     )
 
 
@@ -56,12 +67,49 @@ def respond(C: Array, Y: Array, sigma: float, edges: Edges, out: Response) -> tu
     The first is the smoothed penalty, sum_e p_e(z_e) + |P(V_e)|^2 / (2 sigma) with z_e the prox;
     the second what the response leaves of it, sum_e p_e(C_i - C_j) - <P(V_e), C_i - C_j>.
     """
+    if out.round:
+        return _respond_round(C, Y, sigma, edges, out)
     # A number of columns known to the compiler unrolls the inner loops: half the time.
     if C.shape[1] == 2:
         return _respond(2, C, Y, sigma, edges, out)
     if C.shape[1] == 3:
         return _respond(3, C, Y, sigma, edges, out)
     return _respond(C.shape[1], C, Y, sigma, edges, out)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _respond_round(
+    C: Array, Y: Array, sigma: float, edges: Edges, out: Response
+) -> tuple[float, float]:
+    """The same without soft thresholds: half the arithmetic and half the memory."""
+    m, smoothed, slack = C.shape[1], 0.0, 0.0
+    out.total[:] = 0.0
+    for e in range(edges.tail.size):
+        i, j, block = edges.tail[e], edges.head[e], edges.block[e]
+        here, there, y, shifted = C[i], C[j], Y[e], out.Y[e]
+        squares, along, length = 0.0, 0.0, 0.0
+        for k in range(m):
+            apart = here[k] - there[k]
+            v = y[k] + sigma * apart
+            shifted[k] = v
+            squares += apart * apart
+            along += apart * v
+            length += v * v
+        length = math.sqrt(length)
+        fused = length <= block
+        left = 1.0 if fused else block / length
+        out.fused[e], out.shrink[e] = fused, 1.0 - left
+        inside = left * length
+        out.bend[e] = 0.0 if fused or inside == 0.0 else 1.0 / (inside * length)
+        one, other = out.total[i], out.total[j]
+        for k in range(m):
+            v = left * shifted[k]
+            shifted[k] = v
+            one[k] += v
+            other[k] -= v
+        smoothed += (1.0 - left) * block * length + 0.5 * inside * inside
+        slack += block * math.sqrt(squares) - left * along
+    return smoothed / sigma, slack
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
@@ -113,6 +161,79 @@ def well_inside(Y: Array, edges: Edges, share: float) -> NDArray[np.bool_]:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
+def lengths(C: Array, edges: Edges) -> Array:
+    """|C_i - C_j| of every edge. O(E m)."""
+    out = np.empty(edges.tail.size)
+    for e in range(edges.tail.size):
+        i, j, squares = edges.tail[e], edges.head[e], 0.0
+        for k in range(C.shape[1]):
+            apart = C[i, k] - C[j, k]
+            squares += apart * apart
+        out[e] = math.sqrt(squares)
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def near(C: Array, mass: Array, edges: Edges, allowance: float) -> NDArray[np.bool_]:
+    """Whether it costs at most ``allowance`` to fuse the ends of an edge. O(E m).
+
+    What that costs is the penalty of the edge, and what it takes to move both to their mean: an
+    edge of next to no weight may be long, and its penalty still be nothing.
+    """
+    out = np.empty(edges.tail.size, np.bool_)
+    for e in range(edges.tail.size):
+        i, j = edges.tail[e], edges.head[e]
+        here, there = C[i], C[j]
+        squares, absolutes = 0.0, 0.0
+        for k in range(C.shape[1]):
+            apart = here[k] - there[k]
+            squares += apart * apart
+            absolutes += abs(apart)
+        cost = edges.block[e] * math.sqrt(squares) + edges.soft[e] * absolutes
+        cost += 0.5 * mass[i] * mass[j] / (mass[i] + mass[j]) * squares
+        out[e] = cost <= allowance
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def descend(C: Array, target: Array, mass: Array, total: Array, G: Array) -> tuple[float, float]:
+    """Write the gradient mass (C - target) + total; return the fidelity, and 1/2 |G|^2 / mass."""
+    value, inner = 0.0, 0.0
+    for i in range(C.shape[0]):
+        squares, slope = 0.0, 0.0
+        for k in range(C.shape[1]):
+            away = C[i, k] - target[i, k]
+            g = mass[i] * away + total[i, k]
+            G[i, k] = g
+            squares += away * away
+            slope += g * g
+        value += mass[i] * squares
+        inner += slope / mass[i]
+    return 0.5 * value, 0.5 * inner
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _times_round(
+    X: Array, sigma: float, mass: Array, edges: Edges, at: Response, out: Array
+) -> None:
+    """The same as `_times` without soft thresholds. O(E m)."""
+    m = X.shape[1]
+    for i in range(X.shape[0]):
+        for k in range(m):
+            out[i, k] = mass[i] * X[i, k]
+    for e in range(edges.tail.size):
+        i, j, along = edges.tail[e], edges.head[e], 0.0
+        for k in range(m):
+            along += at.kept[e, k] * (X[i, k] - X[j, k])
+        along *= sigma * at.bend[e]
+        rest = sigma * (1.0 - at.shrink[e])
+        for k in range(m):
+            push = rest * (X[i, k] - X[j, k]) - along * at.kept[e, k]
+            out[i, k] += push
+            out[j, k] -= push
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def _times(X: Array, sigma: float, mass: Array, edges: Edges, at: Response, out: Array) -> None:
     """(mass + sigma D'J D) X, into ``out``. O(E m)."""
     m = X.shape[1]
@@ -139,7 +260,7 @@ def _times(X: Array, sigma: float, mass: Array, edges: Edges, at: Response, out:
             out[j, k] -= push
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def _diagonal(sigma: float, mass: Array, edges: Edges, at: Response) -> Array:
     """Diagonal of that matrix. O(E m)."""
     n, m = at.total.shape
@@ -148,12 +269,16 @@ def _diagonal(sigma: float, mass: Array, edges: Edges, at: Response) -> Array:
         out[i] = mass[i]
     for e in range(edges.tail.size):
         i, j = edges.tail[e], edges.head[e]
+        rest, bent = sigma * (1.0 - at.shrink[e]), sigma * at.bend[e]
+        if at.round:
+            for k in range(m):
+                push = rest - bent * at.kept[e, k] * at.kept[e, k]
+                out[i, k] += push
+                out[j, k] += push
+            continue
         for k in range(m):
-            push = sigma
-            if not at.fused[e]:
-                kept = at.kept[e, k]
-                lost = at.shrink[e] if kept != 0.0 else 0.0
-                push *= 1.0 - lost - at.bend[e] * kept * kept
+            kept = at.kept[e, k]
+            push = (rest if kept != 0.0 or at.fused[e] else sigma) - bent * kept * kept
             out[i, k] += push
             out[j, k] += push
     return out
@@ -181,7 +306,10 @@ def newton_direction(
     for _ in range(max_iter):
         if now <= enough:
             break
-        _times(P, sigma, mass, edges, at, Q)
+        if at.round:
+            _times_round(P, sigma, mass, edges, at, Q)
+        else:
+            _times(P, sigma, mass, edges, at, Q)
         curve = 0.0
         for i in range(n):
             for k in range(m):

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.blocks import (
     block_direction,
     blocks,
@@ -17,8 +16,15 @@ from convexhc.kernels.blocks import (
     stiff_groups,
 )
 from convexhc.kernels.edges import Edges
-from convexhc.kernels.newton import Response, newton_direction, respond, response
-from convexhc.kernels.prox import norms
+from convexhc.kernels.newton import (
+    Response,
+    descend,
+    lengths,
+    near,
+    newton_direction,
+    respond,
+    response,
+)
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.start import fused_labels, fusion_of, starting_point
@@ -48,7 +54,8 @@ class NewtonState:
     """Centroids C, dual Y, and the response of the dual to C at penalty sigma.
 
     ``value`` is the augmented Lagrangian at C, G its gradient. The duality gap of (C, response) is
-    the sum of ``inner``, which Newton steps reduce, and ``outer``, which new duals do.
+    the sum of ``inner``, which Newton steps reduce, and ``outer``, which new duals do; the latter
+    is ``lagging`` when it is large enough for sigma to grow.
     """
 
     C: Array
@@ -60,6 +67,7 @@ class NewtonState:
     value: float = np.inf
     inner: float = np.inf
     outer: float = np.inf
+    lagging: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,15 +108,16 @@ class SemismoothNewton:
                 f"{type(problem.fidelity).__name__} and {type(problem.constraint).__name__}: "
                 "use dual_fista, admm or primal_dual."
             )
-        C, Y, scratch = starting_point(problem, start)
+        C, Y, _ = starting_point(problem, start)
         n, m = C.shape
-        mass = problem.fidelity.metric.mass
+        mass, edges = problem.fidelity.metric.mass, fusion_of(problem).edges
+        round_balls = m > SPATIAL and not edges.soft.any()
         state = NewtonState(
             C,
             Y,
             np.ones(n) if mass is None else mass,
             self.boldness * _natural_sigma(problem, C),
-            response(scratch.fused.size, n, m),
+            response(edges.tail.size, n, m, round_balls=round_balls),
             np.empty_like(C),
         )
         _evaluate(problem, state, C)
@@ -122,10 +131,15 @@ class SemismoothNewton:
             if not _newton_step(problem, state):
                 # Too stiff for the precision of numbers.
                 state.sigma /= _GROWTH * _GROWTH
+                state.lagging = False
                 break
-        state.Y[:] = state.at.Y
+        state.Y, state.at = state.at.Y, state.at.into(state.Y)
+        # What lagged behind will do so again: sigma grows before and not after it is seen.
+        grown = state.lagging
+        state.sigma *= _GROWTH if grown else 1.0
         _evaluate(problem, state, state.C)
-        if state.outer > _LAG * state.inner:
+        state.lagging = state.outer > _LAG * state.inner
+        if state.lagging and not grown:
             state.sigma *= _GROWTH
             _evaluate(problem, state, state.C)
 
@@ -133,12 +147,8 @@ class SemismoothNewton:
         """The centroids and the response of the dual, which is feasible."""
         fused, penalty = state.at.fused, fusion_of(problem)
         if self.allowance > 0.0:
-            edges, between = penalty.edges, edge_kernels.differences(state.C, penalty.edges)
-            cost = (edges.soft + edges.block) * norms(between, penalty.l1_ratio)
-            # An edge of next to no weight may be long, and its penalty still be nothing.
-            one, other = state.mass[edges.tail], state.mass[edges.head]
-            cost += 0.5 * one * other / (one + other) * np.einsum("ek,ek->e", between, between)
-            fused = fused | (cost * fused.size <= self.allowance)
+            each = self.allowance / max(fused.size, 1)
+            fused = fused | near(state.C, state.mass, penalty.edges, each)
         return Candidate(state.C, state.at.Y, fused_labels(problem, fused))
 
 
@@ -146,10 +156,8 @@ def _natural_sigma(problem: Problem, C: Array) -> float:
     """Radius of a dual ball over the distance between its two centroids, for a middling edge."""
     edges = fusion_of(problem).edges
     radius = edges.soft + edges.block
-    apart = np.linalg.norm(edge_kernels.differences(C, edges), axis=1)
     # Centroids that have met tell nothing; the data behind them do.
-    data = problem.fidelity.target
-    apart += _DATA * np.linalg.norm(edge_kernels.differences(data, edges), axis=1)
+    apart = lengths(C, edges) + _DATA * lengths(problem.fidelity.target, edges)
     usable = (apart > 0.0) & (radius > 0.0)
     return float(np.median(radius[usable] / apart[usable])) if usable.any() else 1.0
 
@@ -158,11 +166,9 @@ def _evaluate(problem: Problem, state: NewtonState, C: Array) -> None:
     """Bring everything in the state to C. One pass over the edges."""
     edges = fusion_of(problem).edges
     smoothed, state.outer = respond(C, state.Y, state.sigma, edges, state.at)
-    away = C - problem.fidelity.target
-    weighted = state.mass[:, None] * away
-    state.C, state.value = C, 0.5 * float(np.vdot(weighted, away)) + smoothed
-    np.add(weighted, state.at.total, out=state.G)
-    state.inner = 0.5 * float(np.vdot(state.G, state.G / state.mass[:, None]))
+    data = problem.fidelity.target
+    fidelity, state.inner = descend(C, data, state.mass, state.at.total, state.G)
+    state.C, state.value = C, fidelity + smoothed
 
 
 def _direction(edges: Edges, state: NewtonState) -> Array:

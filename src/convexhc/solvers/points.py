@@ -10,15 +10,15 @@ search for it ends with the parts into which the cluster falls, and these are so
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels.flows import gathered, scaled_inside, spread
 from convexhc.kernels.lines import on_line
 from convexhc.kernels.newton import well_inside
-from convexhc.problem import Certificate, Labels, Problem, fuse
+from convexhc.problem import Certificate, Labels, Problem, cluster_means, fuse
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
@@ -26,6 +26,7 @@ from convexhc.solvers.point_flows import complete
 from convexhc.solvers.start import fused_labels, fusion_of
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
 # is contracted too; of centroids that meet; and of the flows, which may not hide a small distance.
@@ -81,12 +82,16 @@ def solve_contracted(
     if start is None:
         start = _run(problem, newton, None, _ROUGH * tol * scale, max_iter)
         n_iter = start.n_iter
-    first = start if before is None else _ahead(problem.lam, start, before)
     for _ in range(_ROUNDS):
-        rough = _between(problem, newton, start, first, _ROUGH * tol * scale, max_iter)
-        settled = replace(rough, labels=_settled(problem, rough, start))
-        found = _between(problem, bold, settled, settled, _SHARP * tol * scale, max_iter)
-        n_iter += rough.n_iter + found.n_iter
+        found = _between(
+            problem,
+            (newton, bold),
+            start,
+            before,
+            (_ROUGH * tol * scale, _SHARP * tol * scale),
+            max_iter,
+        )
+        n_iter += found.n_iter
         flows = complete(problem, found, gap_tol=_FLOWS * tol * scale, max_iter=_FLOW_ITER)
         n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
@@ -96,7 +101,7 @@ def solve_contracted(
             return replace(found, status=Status.SOLVED)
         if whole:
             break
-        start = first = replace(found, centroids=flows.centroids, labels=flows.labels)
+        start, before = replace(found, centroids=flows.centroids, labels=flows.labels), None
         # What has come apart may meet again, but not for being as near as it was.
         newton, bold = (replace(one, allowance=_STRICTER * one.allowance) for one in (newton, bold))
     solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
@@ -144,61 +149,135 @@ def _standing_still() -> Callable[[int, Certificate], bool]:
     return check
 
 
-def _ahead(lam: float, start: Solution, before: Solution) -> Solution:
-    """Where the line through two solutions is at ``lam``; clusters are those of ``start``."""
-    along = (lam - start.lam) / (before.lam - start.lam)
-    return replace(
-        start,
-        centroids=on_line(start.centroids, before.centroids, np.full(len(start.centroids), along)),
-        dual=on_line(start.dual, before.dual, np.full(len(start.dual), along)),
-    )
+@dataclass(frozen=True, eq=False)
+class _Links:
+    """Which edge of a contracted problem stands for which edge of another one.
+
+    Parameters
+    ----------
+    pair : ndarray of int
+        Its number, -1 for edges inside clusters.
+    sign : ndarray
+        Minus one where they run in opposite directions.
+    share : ndarray
+        Weight of the one over that of the other.
+    """
+
+    pair: Index
+    sign: Array
+    share: Array
+
+    @classmethod
+    def of(cls, contraction: Contraction) -> _Links:
+        """From the edges of the full problem."""
+        signs = contraction.sums.tocoo()
+        pair, edge = signs.coords
+        found = cls(
+            np.full(contraction.share.size, -1), np.zeros(contraction.share.size), contraction.share
+        )
+        found.pair[edge], found.sign[edge] = pair, signs.data
+        return found
+
+    def then(self, other: _Links, count: int) -> _Links:
+        """From those of this contraction, ``count`` of them, to those of a coarser one."""
+        edge, some = np.flatnonzero(self.pair >= 0), np.empty(count, np.int64)
+        # Any edge between two clusters can tell.
+        some[self.pair[edge]] = edge
+        sign, share = self.sign[some] * other.sign[some], other.share[some] / self.share[some]
+        return _Links(other.pair[some], sign, share)
+
+    def restrict(
+        self, dual: Array, count: int, before: Array | None = None, along: float = 0.0
+    ) -> Array:
+        """A dual, or one on the line to another, written for the contracted problem."""
+        other = dual if before is None else before
+        return gathered(dual, other, along, self.pair, self.sign, count)
+
+    def expand(self, dual: Array, inside: Array) -> Array:
+        """The way back, with duals ``inside`` clusters."""
+        return spread(dual, self.pair, self.sign * self.share, inside)
 
 
 def _between(
     problem: Problem,
-    newton: SemismoothNewton,
+    methods: tuple[SemismoothNewton, SemismoothNewton],
     start: Solution,
-    first: Solution,
-    gap_tol: float,
+    before: Solution | None,
+    gap_tols: tuple[float, float],
     max_iter: int,
 ) -> Solution:
     """Solve for one centroid a cluster of ``start``, and write the answer for the full problem.
 
-    From ``first``, whose clusters are the same; duals inside them are those of ``start``.
+    Twice: roughly, and then exactly with what has surely met contracted, too. Duals inside clusters
+    are those of ``start``.
     """
-    contraction = contract(problem, start.labels)
-    small = _run(contraction.problem, newton, contraction.restrict(first), gap_tol, max_iter)
-    return contraction.expand(small, _carried(problem, contraction, small, start))
+    outer = contract(problem, start.labels)
+    links, count = _Links.of(outer), outer.problem.shape[0]
+    first = _ahead(problem.lam, start, before, outer, links)
+    rough = _run(outer.problem, methods[0], first, gap_tols[0], max_iter)
+    settled = _settled(outer.problem, rough)
+    if settled.max() + 1 == count:
+        found = _run(outer.problem, methods[1], rough, gap_tols[1], max_iter)
+        dual, centroids, labels = found.dual, found.centroids, found.labels
+    else:
+        inner = contract(problem, settled[outer.labels])
+        further = links.then(_Links.of(inner), rough.dual.shape[0])
+        second = replace(
+            rough,
+            centroids=cluster_means(rough.centroids, settled, outer.problem.fidelity.metric.mass),
+            dual=further.restrict(rough.dual, fusion_of(inner.problem).n_edges),
+            labels=np.arange(inner.problem.shape[0]),
+        )
+        found = _run(inner.problem, methods[1], second, gap_tols[1], max_iter)
+        dual = further.expand(found.dual, rough.dual)
+        centroids, labels = found.centroids[settled], found.labels[settled]
+    whole = replace(
+        found,
+        centroids=centroids[outer.labels],
+        dual=links.expand(dual, start.dual),
+        labels=labels[outer.labels],
+        n_iter=rough.n_iter + found.n_iter,
+    )
+    _carry(problem, whole, start)
+    return whole
 
 
-def _settled(problem: Problem, rough: Solution, start: Solution) -> Labels:
-    """Clusters of ``start``, and those of ``rough`` that will stay when the rest still moves.
+def _ahead(
+    lam: float, start: Solution, before: Solution | None, contraction: Contraction, links: _Links
+) -> Solution:
+    """Where the line through two solutions is at ``lam``, written for the clusters of ``start``."""
+    C, along = start.centroids, 0.0
+    if before is not None:
+        along = (lam - start.lam) / (before.lam - start.lam)
+        C = on_line(C, before.centroids, np.full(len(C), along))
+    count = fusion_of(contraction.problem).n_edges
+    return replace(
+        start,
+        centroids=cluster_means(C, contraction.labels),
+        dual=links.restrict(start.dual, count, None if before is None else before.dual, along),
+        labels=np.arange(contraction.problem.shape[0]),
+    )
+
+
+def _settled(problem: Problem, rough: Solution) -> Labels:
+    """Clusters that will stay when the rest still moves.
 
     These are joined by edges whose dual is inside its ball by a margin.
     """
     edges = fusion_of(problem).edges
     fused = rough.labels[edges.tail] == rough.labels[edges.head]
-    fused &= well_inside(rough.dual, edges, _WELL_INSIDE)
-    return fused_labels(problem, fused | (start.labels[edges.tail] == start.labels[edges.head]))
+    return fused_labels(problem, fused & well_inside(rough.dual, edges, _WELL_INSIDE))
 
 
-def _carried(problem: Problem, contraction: Contraction, small: Solution, start: Solution) -> Array:
-    """Duals of ``start`` inside its clusters, those of each times the factor that fits best.
+def _carry(problem: Problem, found: Solution, start: Solution) -> None:
+    """Multiply duals inside the clusters of ``start``, those of each by what fits best, in place.
 
     Flows inside a cluster grow about as lam does while it is pulled from outside, and stay as they
     are once it stands alone. One factor a cluster, at most the ratio of the two lam, keeps the dual
     in its balls.
     """
-    penalty, labels = fusion_of(problem), contraction.labels
-    edges, n = penalty.edges, labels.size
-    apart = contraction.share > 0.0
-    between = contraction.expand(small, np.zeros_like(start.dual))
-    wanted = problem.fidelity.target - between.centroids - penalty.pull(between.dual)
-    inside = np.where(apart[:, None], 0.0, start.dual)
-    had = edge_kernels.adjoint(inside, edges, n)
-    along = np.bincount(labels, np.einsum("ik,ik->i", wanted, had))
-    length = np.bincount(labels, np.einsum("ik,ik->i", had, had))
-    factor = np.divide(along, length, out=np.ones_like(along), where=length > 0.0)
+    edges, labels = fusion_of(problem).edges, start.labels
+    wanted = problem.fidelity.target - found.centroids
+    inside = labels[edges.tail] == labels[edges.head]
     most = problem.lam / start.lam if start.lam > 0.0 else 1.0
-    inside *= np.clip(factor, 0.0, most)[labels[edges.tail], None]
-    return inside
+    scaled_inside(found.dual, wanted, edges.tail, edges.head, inside, labels, most)
