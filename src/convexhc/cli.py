@@ -14,14 +14,13 @@ import numpy as np
 
 from convexhc.commands.demo import demo
 from convexhc.commands.experiment import experiment
-from convexhc.commands.fit import fit
-from convexhc.commands.graphs import AUTO_NODES, FROM_GRAPH
+from convexhc.commands.fit import L1_RATIO, fit
+from convexhc.commands.graphs import FROM_GRAPH, NEIGHBORS
 from convexhc.commands.progress import ProgressLine
 from convexhc.commands.read import cut, info, report
 from convexhc.commands.speech import Ending
 from convexhc.experiments import EXPERIMENTS
 from convexhc.experiments.results import UncertifiedError
-from convexhc.similarity.strongest import N_NEIGHBORS
 from convexhc.version import __version__
 
 EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted"
@@ -125,17 +124,17 @@ def _add_graph(parser: argparse.ArgumentParser, or_else: str = "") -> None:
         "--similarity",
         default="auto",
         choices=["auto", *FROM_GRAPH, "none"],
-        help="how the graph becomes a similarity; none: the file holds one; auto: diffusion up to "
-        f"{AUTO_NODES} nodes, two_hop above, which stays sparse (default %(default)s)",
+        help="how the graph becomes a similarity; auto: everything is chosen by the graph; none: "
+        "the file holds a similarity (default %(default)s)",
     )
     parser.add_argument("--gamma", type=float, help="amount added to the diagonal")
     parser.add_argument("--symmetrize", choices=["mean", "max", "min"], help="for directed graphs")
     parser.add_argument(
         "--neighbors",
         type=int,
-        default=N_NEIGHBORS,
         metavar="K",
-        help="weigh only the K strongest neighbours of every node; 0: all (default %(default)s)",
+        help="solve the paper's problem, and weigh only the K strongest neighbours of every node; "
+        f"0: all (default: weights that keep every scale; {NEIGHBORS} with a --similarity)",
     )
 
 
@@ -149,8 +148,8 @@ def _add_fit(commands: Commands) -> None:
     parser.add_argument(
         "--l1-ratio",
         type=float,
-        default=0.05,
-        help="share of the l1 norm in the penalty, from 0 to 1 (default %(default)s)",
+        help="solve the paper's problem, with this share of the l1 norm in the penalty, from 0 to "
+        f"1 (default {L1_RATIO} with a --similarity)",
     )
     parser.add_argument(
         "--lambdas", help="'0.1,0.5,1' or 'from:to:count' (default: found by itself)"
@@ -163,7 +162,7 @@ def _add_fit(commands: Commands) -> None:
         "--method", default="auto", choices=methods, help="solver (default %(default)s)"
     )
     parser.add_argument(
-        "--max-iter", type=int, default=20_000, help="iterations for one lam (default %(default)s)"
+        "--max-iter", type=int, help="iterations for one lam (default: 20000, or 200 with auto)"
     )
     parser.add_argument(
         "--resolution",
@@ -187,9 +186,16 @@ def _add_cut(commands: Commands) -> None:
     parser = _command(commands, "cut", text, "convexhc cut out -k 5")
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
     scale = parser.add_mutually_exclusive_group(required=True)
-    scale.add_argument("-k", "--clusters", type=int, help="at most so many clusters")
+    scale.add_argument("-k", "--clusters", type=int, help="exactly so many clusters")
     scale.add_argument("--lam", type=float, help="strength of the penalty")
-    parser.add_argument("--min-size", type=int, default=1, help="smaller clusters do not count")
+    parser.add_argument(
+        "--by",
+        default="pruning",
+        choices=["pruning", "lam"],
+        help="with -k: the best pruning of the tree, or the level of the tree with at most so many "
+        "clusters (default %(default)s)",
+    )
+    parser.add_argument("--min-size", type=int, help="smaller clusters do not count")
     parser.add_argument("--noise", action="store_true", help="label their members -1")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: the screen")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")

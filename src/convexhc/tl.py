@@ -10,7 +10,6 @@ import numpy as np
 
 from convexhc.estimators import ConvexHierarchicalClustering
 from convexhc.io import as_graph
-from convexhc.similarity.strongest import N_NEIGHBORS
 
 __all__ = ["convexhc"]
 
@@ -22,9 +21,9 @@ def convexhc(
     key_added: str = "convexhc",
     n_clusters: int | None = None,
     lam: float | None = None,
-    min_cluster_size: int = 1,
-    similarity: str = "two_hop",
-    weights: Any = N_NEIGHBORS,
+    min_cluster_size: int | None = None,
+    similarity: str = "graph",
+    weights: Any = "auto",
     copy: bool = False,
     **options: Any,
 ) -> Any:
@@ -42,23 +41,22 @@ def convexhc(
     key_added : str
         Name of the results in ``adata.obs`` and ``adata.uns``, replaced if they are there.
     n_clusters : int, optional
-        The most clusters wanted.
+        Number of clusters, by the best pruning of the tree.
     lam : float, optional
         Solve for this strength of the penalty alone. Give at most one of the two; with neither,
-        the number of clusters that lasts longest along the path is taken.
-    min_cluster_size : int
-        Smaller clusters do not count, and join the cluster they meet first in the tree.
-    similarity : {"two_hop", "diffusion", "normalized", "precomputed"}
-        How K is made from the graph; "precomputed" takes the graph itself for K. "diffusion"
-        tells more scales apart, and is dense: for a few thousand cells at most.
-    weights : int, graph or None
-        Edge weights of the penalty: the number of strongest neighbours of K to keep, a graph, or
-        None for all off-diagonal entries of K. A small number keeps large data within reach.
+        the scale of `Path.suggestion` is taken.
+    min_cluster_size : int, optional
+        Smaller clusters do not count. Default as for `Path.labels`.
+    similarity : {"graph", "two_hop", "diffusion", "normalized", "precomputed"}
+        How K is made from the graph: as `ConvexHierarchicalClustering` does for an affinity of that
+        name. "graph" is `convexhc.cluster`; "precomputed" takes the graph itself for K.
+    weights : "auto", int, graph or None
+        Edge weights of the penalty, as for `ConvexHierarchicalClustering`.
     copy : bool
         Return a copy with the results instead of writing them into ``adata``.
     **options
-        Further parameters of `ConvexHierarchicalClustering`: ``gamma``, ``l1_ratio``, ``method``,
-        ``tol``, ``max_iter``, ``resolution``.
+        Further parameters of `ConvexHierarchicalClustering`: ``gamma``, ``space``, ``l1_ratio``,
+        ``method``, ``tol``, ``max_iter``, ``resolution``.
 
     Returns
     -------
@@ -107,7 +105,7 @@ def convexhc(
 
 def _checked_similarity(similarity: str) -> str:
     """Refuse the affinities that are of points."""
-    known = ("two_hop", "diffusion", "normalized", "precomputed")
+    known = ("graph", "two_hop", "diffusion", "normalized", "precomputed")
     if similarity not in known:
         raise ValueError(f"similarity must be one of {known}, received {similarity!r}.")
     return similarity
@@ -115,7 +113,7 @@ def _checked_similarity(similarity: str) -> str:
 
 def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Refuse what is no option here, so that a slip is told apart from a parameter of its own."""
-    known = ("gamma", "l1_ratio", "method", "tol", "max_iter", "resolution")
+    known = ("gamma", "space", "l1_ratio", "method", "tol", "max_iter", "resolution")
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}: the options are {', '.join(known)}.")

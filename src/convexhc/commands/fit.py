@@ -14,14 +14,18 @@ import numpy as np
 import scipy
 
 from convexhc.commands.folder import Folder, resuming
-from convexhc.commands.graphs import read_both, similarity_for, weights_of
-from convexhc.commands.progress import ProgressLine, follow
+from convexhc.commands.graphs import in_feature_space, read_both, similarity_for, weights_of
+from convexhc.commands.progress import ProgressLine, count_along, follow
 from convexhc.commands.speech import Failure, Interruption, Refusal, Say, clock, counted
 from convexhc.graph import Graph
 from convexhc.kernels.threads import limited_threads
-from convexhc.path import Path, Point, solve_path
+from convexhc.path import Path, Point, cluster, solve_path
+from convexhc.path.graph_path import N_LAMBDAS
 from convexhc.report import write_report
 from convexhc.version import __version__
+
+# Share of the l1 norm in the paper's problem, unless told otherwise: the paper's.
+L1_RATIO = 0.05
 
 
 def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
@@ -36,7 +40,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
         say(f"{options.graph}: {counted(kernel.n, 'node')}, {pairs}")
     try:
         with limited_threads(options.n_jobs):
-            path = walk(options, kernel, lambdas, folder, progress)
+            path = walk(options, graph, kernel, lambdas, folder, progress)
         progress.clear()
         folder.write(path, graph)
         run = record(options, path, time.monotonic() - begun)
@@ -63,30 +67,38 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
 
 def walk(
     options: Namespace,
+    graph: Graph,
     kernel: Graph,
     lambdas: list[float] | None,
     folder: Folder,
     progress: ProgressLine,
 ) -> Path:
     """The path, with a checkpoint in the folder and the progress line moving."""
-    weights = weights_of(options)
-    draw = follow(progress, kernel, weights=weights, l1_ratio=options.l1_ratio, lambdas=lambdas)
+    features, weights = in_feature_space(options), weights_of(options)
+    l1_ratio = L1_RATIO if options.l1_ratio is None else options.l1_ratio
+    if features:
+        draw = count_along(progress, N_LAMBDAS if lambdas is None else len(lambdas))
+    else:
+        draw = follow(progress, kernel, weights=weights, l1_ratio=l1_ratio, lambdas=lambdas)
 
     def check(point: Point) -> None:
         folder.begin(options.given)
         draw(point)
 
+    common: dict[str, Any] = {"tol": options.tol, "checkpoint": folder.checkpoint}
+    if options.max_iter is not None:
+        common["max_iter"] = options.max_iter
+    if features:
+        return cluster(graph, lambdas or N_LAMBDAS, on_check=check, **common)
     return solve_path(
         kernel,
         lambdas,
         weights=weights,
-        l1_ratio=options.l1_ratio,
+        l1_ratio=l1_ratio,
         method=options.method,
-        tol=options.tol,
-        max_iter=options.max_iter,
         resolution=options.resolution,
-        checkpoint=folder.checkpoint,
         on_check=check,
+        **common,
     )
 
 
@@ -127,16 +139,18 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "arguments": list(options.given),
         "input": str(options.graph),
         "input_sha256": hashlib.sha256(File(options.graph).read_bytes()).hexdigest(),
-        "similarity": similarity_for(options.similarity, len(path.names)),
+        "similarity": similarity_for(options.similarity),
         "gamma": options.gamma,
-        "neighbors": options.neighbors,
+        "neighbors": None if in_feature_space(options) else weights_of(options) or 0,
         "options": dict(path.provenance.options),
         "data_sha256": path.provenance.data,
         "seconds": round(seconds, 3),
         "complete": path.complete,
         "nested": path.is_nested,
         "n_nodes": len(path.names),
-        "available_n_clusters": list(path.available_n_clusters),
+        "level_n_clusters": list(path.level_n_clusters),
+        "suggested_n_clusters": path.suggestion.n_clusters,
+        "confident": path.suggestion.confident,
         "levels": [
             {
                 "lam": point.lam,

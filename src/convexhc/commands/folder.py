@@ -159,11 +159,15 @@ def resuming(given: Sequence[str]) -> str:
 
 
 def labels_csv(path: Path) -> str:
-    """One row a node, one column ``k<clusters>`` for each level of the tree, coarse to fine."""
-    counts = sorted(path.available_n_clusters)
-    columns = np.stack([path.labels(n_clusters=k) for k in counts], axis=1)
+    """One row per node: the suggested clusters, then one column ``k<clusters>`` for each level.
+
+    Levels are those of the tree, coarse to fine, as horizontal cuts give them.
+    """
+    counts = sorted(path.level_n_clusters)
+    levels = [path.labels(n_clusters=k, by="lam") for k in counts]
+    columns = np.stack([path.suggestion.labels, *levels], axis=1)
     rows = ([str(name), *row] for name, row in zip(path.names, columns.tolist(), strict=True))
-    return csv_text(["node", *(f"k{k}" for k in counts)], rows)
+    return csv_text(["node", "suggested", *(f"k{k}" for k in counts)], rows)
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

@@ -12,6 +12,7 @@ from convexhc.io import as_graph
 from convexhc.similarity import Similarity
 
 FROM_GRAPH: dict[str, Callable[..., Similarity]] = {
+    "graph": similarity.from_graph,
     "two_hop": similarity.two_hop,
     "two_hop_diagonal": similarity.two_hop_diagonal,
     "normalized": similarity.normalized,
@@ -20,8 +21,10 @@ FROM_GRAPH: dict[str, Callable[..., Similarity]] = {
     "diffusion": similarity.diffusion,
     "heat": similarity.heat,
 }
-# Six steps of a walk reach across most graphs, so the kernel is dense; two stay sparse.
-AUTO_NODES = 2000
+# Above so many nodes the kernel of "graph", which is dense, is left out of the report.
+PICTURED_NODES = 2000
+# Strongest neighbours that weigh in the paper's problem, unless told otherwise.
+NEIGHBORS = 10
 
 
 def read_both(options: Namespace) -> tuple[Graph, Graph]:
@@ -35,7 +38,9 @@ def read_both(options: Namespace) -> tuple[Graph, Graph]:
 
 def similarity_of(graph: Graph, kind: str, gamma: float | None) -> Graph:
     """The similarity of a graph by its name on the command line; ``none`` is the graph itself."""
-    kind = similarity_for(kind, graph.n)
+    kind = similarity_for(kind)
+    if kind == "graph" and gamma is None and graph.n > PICTURED_NODES:
+        return graph
     if kind == "none":
         if gamma is not None:
             raise ValueError("--gamma is added by a similarity: name one, or leave --gamma out.")
@@ -44,19 +49,23 @@ def similarity_of(graph: Graph, kind: str, gamma: float | None) -> Graph:
     return FROM_GRAPH[kind](graph, **given).graph
 
 
-def similarity_for(name: str, n_nodes: int) -> str:
-    """The similarity asked for, or the one that suits a graph of this size.
+def similarity_for(name: str) -> str:
+    """The similarity asked for; the one that the graph chooses is called "graph".
 
     Examples
     --------
-    >>> similarity_for("auto", 100), similarity_for("auto", 100_000), similarity_for("heat", 100)
-    ('diffusion', 'two_hop', 'heat')
+    >>> similarity_for("auto"), similarity_for("heat")
+    ('graph', 'heat')
     """
-    if name != "auto":
-        return name
-    return "diffusion" if n_nodes <= AUTO_NODES else "two_hop"
+    return "graph" if name == "auto" else name
+
+
+def in_feature_space(options: Namespace) -> bool:
+    """Whether everything is left to the graph: `convexhc.cluster`, not the paper's problem."""
+    asked = (options.neighbors, options.gamma, getattr(options, "l1_ratio", None))
+    return similarity_for(options.similarity) == "graph" and asked == (None, None, None)
 
 
 def weights_of(options: Namespace) -> int | None:
-    """How many neighbours weigh, as `solve_path` takes it: None for all."""
-    return options.neighbors or None
+    """How many neighbours weigh in the paper's problem, as `solve_path` takes it: None for all."""
+    return (NEIGHBORS if options.neighbors is None else options.neighbors) or None

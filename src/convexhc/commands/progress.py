@@ -94,9 +94,21 @@ def follow(
         def share(lam: float) -> float:
             return 1.0 + math.log10(max(lam, 1e-300) / bound) / _DECADES
 
+    return lambda point: progress.show(share(point.lam), _words(point))
+
+
+def count_along(progress: ProgressLine, total: int) -> Callable[[Point], None]:
+    """What draws the line after every solved lam of a path of known length."""
+    solved = 0
+
     def draw(point: Point) -> None:
-        clusters = counted(point.n_clusters, "cluster")
-        text = f"lam {point.lam:.4g}  {clusters}  gap {point.relative_gap:.1e}"
-        progress.show(share(point.lam), text)
+        nonlocal solved
+        solved += 1
+        progress.show(solved / total, _words(point))
 
     return draw
+
+
+def _words(point: Point) -> str:
+    clusters = counted(point.n_clusters, "cluster")
+    return f"lam {point.lam:.4g}  {clusters}  gap {point.relative_gap:.1e}"

@@ -10,17 +10,31 @@ import numpy as np
 
 from convexhc.commands.fit import write_page
 from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite, write_text
-from convexhc.commands.graphs import read_both, similarity_for, similarity_of, weights_of
+from convexhc.commands.graphs import (
+    in_feature_space,
+    read_both,
+    similarity_for,
+    similarity_of,
+    weights_of,
+)
 from convexhc.commands.saved import tell_saved
 from convexhc.commands.speech import Refusal, Say, clock, counted
 from convexhc.graph import Graph
 from convexhc.problem import Problem
+from convexhc.similarity.diffusion_time import N_FEATURES
+from convexhc.similarity.multiscale import BLOCK
 from convexhc.solvers.loop import run
 from convexhc.solvers.memory import available, path_estimate
 from convexhc.solvers.solve import choose_method, prepare
 
 # A path takes about so many iterations on all nodes: few if they fuse early, many if late.
 _FEWEST, _MOST = 500, 4000
+# In feature space: weighted pairs per node, and copies of their duals that a solve holds.
+_PAIRS = 20
+_COPIES = 4
+# Seconds of a path in feature space of 250 nodes, and how they grow with the nodes (make bench).
+_FEATURE_SECONDS = 4.0
+_FEATURE_GROWTH = 1.6
 
 
 def cut(options: Namespace, say: Say) -> int:
@@ -29,6 +43,7 @@ def cut(options: Namespace, say: Say) -> int:
     labels = path.labels(
         n_clusters=options.clusters,
         lam=options.lam,
+        by=options.by,
         min_cluster_size=options.min_size,
         small="noise" if options.noise else "nearest",
     )
@@ -65,25 +80,42 @@ def info(options: Namespace, say: Say) -> int:
     if tell_saved(File(options.graph), say):
         return 0
     graph, kernel = read_both(options)
-    try:
-        _, problem = prepare(
-            kernel,
-            0.0,
-            weights=weights_of(options),
-            l1_ratio=0.05,
-            constraint="doubly_stochastic",
-        )
-    except ValueError as error:
-        raise Refusal(str(error)) from error
+    problem = None if in_feature_space(options) else _paper_problem(kernel, options)
     count, _ = graph.components()
     isolated = counted(_isolated(graph), "isolated node")
     say(f"{counted(graph.n, 'node')}, {_edges(graph, 'edge')}")
     say(f"{counted(count, 'connected component')}, {isolated}")
     if kernel is not graph:
-        kind = similarity_for(options.similarity, graph.n)
+        kind = similarity_for(options.similarity)
         say(f"similarity {kind}: {_edges(kernel, 'similar pair')}")
-    _say_cost(problem, say)
+    if problem is None:
+        _say_feature_cost(graph, say)
+    else:
+        _say_cost(problem, say)
     return 0
+
+
+def _paper_problem(kernel: Graph, options: Namespace) -> Problem:
+    try:
+        return prepare(
+            kernel,
+            0.0,
+            weights=weights_of(options),
+            l1_ratio=0.05,
+            constraint="doubly_stochastic",
+        )[1]
+    except ValueError as error:
+        raise Refusal(str(error)) from error
+
+
+def _say_feature_cost(graph: Graph, say: Say) -> None:
+    """Memory of the features, the duals and the blocks of pairs; time as it was measured."""
+    numbers = graph.n * N_FEATURES * (1 + _PAIRS) * _COPIES + 4 * BLOCK
+    free = available()
+    of = f" of {_bytes(free)} free" if free else ""
+    say(f"memory: about {_bytes(8 * numbers)}{of}, in feature space ({N_FEATURES} features)")
+    seconds = _FEATURE_SECONDS * (graph.n / 250.0) ** _FEATURE_GROWTH
+    say(f"time: about {clock(seconds / 2)} to {clock(2 * seconds)} for a whole path")
 
 
 def _say_cost(problem: Problem, say: Say) -> None:

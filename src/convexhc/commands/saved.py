@@ -63,7 +63,7 @@ def _tell_folder(folder: Folder, say: Say) -> None:
 
 def _tell_path(path: Path, options: Mapping[str, Any], say: Say) -> None:
     say(path.summary())
-    say(f"clusters: {_listed(path.available_n_clusters[::-1])}")
+    say(f"clusters: {_listed(path.level_n_clusters[::-1])}")
     if not path.complete:
         say("not complete: the path ends before everything is fused that can be")
     _tell_unsolved(path.points, say)

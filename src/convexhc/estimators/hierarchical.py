@@ -30,8 +30,7 @@ from convexhc.similarity import (
     spectral_features,
     two_hop,
 )
-from convexhc.similarity.graph_kernels import N_FEATURES
-from convexhc.similarity.neighbors import N_NEIGHBORS
+from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.result import Gamma
 from convexhc.tree.reading import positive_part
 
@@ -78,8 +77,9 @@ class ConvexHierarchicalClustering(PathClusterer):
         (`convexhc.solve_features_path`), or on doubly stochastic pi, the paper's problem
         (`convexhc.solve_path`, eq. 4). "auto" takes the features, and the paper's problem if
         ``weights`` are given.
-    n_neighbors : int
-        Neighbours of a point, for ``affinity="nearest_neighbors"``.
+    n_neighbors : int, optional
+        Neighbours of a point, for ``affinity="nearest_neighbors"``; default as for
+        `similarity.neighbor_graph`.
     gamma : float, "auto" or None
         Added to the diagonal of K; "auto" adds what makes K positive definite. None is 0 for
         "precomputed", which is then used as it is and refused if it has a negative eigenvalue;
@@ -141,9 +141,9 @@ class ConvexHierarchicalClustering(PathClusterer):
 
     Notes
     -----
-    Time and memory are those of `convexhc.cluster` and `convexhc.solve_path`. There is no randomness. With scikit-learn
-    1.9 or newer, callbacks set by ``set_callbacks`` are told of every lam, with the `Point` solved
-    as ``metadata["point"]``, and may end the path.
+    Time and memory are those of `convexhc.cluster` and `convexhc.solve_path`. There is no
+    randomness. With scikit-learn 1.9 or newer, callbacks set by ``set_callbacks`` are told of every
+    lam, with the `Point` solved as ``metadata["point"]``, and may end the path.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         # Whatever holds a graph; the input door knows.
         "weights": "no_validation",
         "space": [StrOptions({"auto", "features", "similarity"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "gamma": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
         "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
         "method": [StrOptions({"auto", "dual_fista", "admm", "primal_dual"})],
@@ -179,7 +179,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         affinity: str = "precomputed",
         weights: Any = "auto",
         space: str = "auto",
-        n_neighbors: int = N_NEIGHBORS,
+        n_neighbors: int | None = None,
         gamma: Gamma | None = None,
         l1_ratio: float | None = None,
         method: str = "auto",
@@ -234,13 +234,16 @@ class ConvexHierarchicalClustering(PathClusterer):
         on_check, finished = self._listeners(X)
         options: dict[str, Any] = {"tol": self.tol, "on_check": on_check}
         in_features = self._in_features
-        if in_features and self.affinity in ("graph", "nearest_neighbors") and self._auto_weights:
+        by_graph = self.affinity in ("graph", "nearest_neighbors") and self.gamma is None
+        if in_features and by_graph and self._auto_weights:
             path = self._cluster(self._source(X), options)
+            self.similarity_ = dict(path.provenance.options["similarity"])
         else:
-            path = self._solve(self._similarity(X), in_features, options)
+            K = self._similarity(X)
+            path = self._solve(K, in_features, options)
+            self.similarity_ = K.record
         self._cut(path)
         self._record(path)
-        self.similarity_ = dict(path.provenance.options["similarity"] or {})
         finished()
         return self
 

@@ -27,10 +27,9 @@ class ConvexClustering(PathClusterer):
     Parameters
     ----------
     n_clusters : int, optional
-        Cut the tree into at most so many clusters: ``n_clusters_`` says how many it gave,
-        ``path_.available_n_clusters`` how many it can give. If neither this nor ``lam`` is given,
-        the cut is at a scale that lasts and says something (`Tree.suggest`), and ``plateau_``
-        records the choice.
+        Exactly so many clusters, by the best pruning of the tree (`Path.labels`); at most that of
+        the points. If neither this nor ``lam`` is given, the scale is that of `Path.suggestion`,
+        and ``plateau_`` records the range of lam nearest to it.
     lam : float, optional
         Solve for this strength of the penalty alone. ``linkage_`` then holds the clusters found
         there, joined at the top.
@@ -46,8 +45,8 @@ class ConvexClustering(PathClusterer):
         Relative duality gap at which each lam is solved.
     max_iter : int
         Iterations, of several Newton steps each, for each lam.
-    min_cluster_size : int
-        Smaller clusters do not count, and join the cluster they meet first in the tree.
+    min_cluster_size : int, optional
+        Smaller clusters do not count. Default as for `Path.labels`.
 
     Attributes
     ----------

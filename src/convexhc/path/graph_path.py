@@ -16,9 +16,14 @@ from convexhc.path.options import Keep
 from convexhc.path.point import Point
 from convexhc.path.points import solve_points_path
 from convexhc.path.result import Path
-from convexhc.similarity import Similarity, diffusion_features, multiscale_weights
-from convexhc.similarity import spectral_features as similarity_features
-from convexhc.similarity.graph_kernels import N_FEATURES, diffusion_time, noise_edge
+from convexhc.similarity import (
+    Similarity,
+    diffusion_features,
+    multiscale_weights,
+    require_psd,
+    spectral_features,
+)
+from convexhc.similarity.diffusion_time import N_FEATURES, diffusion_time, noise_edge
 from convexhc.similarity.structure import Structure, group_structure
 from convexhc.solvers.provenance import Provenance
 from convexhc.solvers.solve import edge_weights
@@ -51,8 +56,8 @@ def cluster(
 
         1/2 |U - X|^2 + lam sum_{i<j} W_ij |U_i - U_j|
 
-    for growing lam: the paper's objective before its inequality (appendix B), where the penalty acts
-    on the centroids in feature space. Every lam is certified in that model.
+    for growing lam: the paper's objective before its inequality (appendix B), where the penalty
+    acts on the centroids in feature space. Every lam is certified in that model.
 
     Parameters
     ----------
@@ -69,14 +74,14 @@ def cluster(
     tol, max_iter, keep, checkpoint, on_check
         As for `convexhc.solve_points_path`.
     test_structure : bool
-        Test whether the graph has groups beyond chance (`similarity.structure.group_structure`), and
-        keep the answer as ``path.structure``.
+        Test whether the graph has groups beyond chance (`similarity.structure.group_structure`),
+        and keep the answer as ``path.structure``.
 
     Returns
     -------
     Path
-        ``path.suggestion`` is the scale to start from, ``path.labels(n_clusters=k)`` gives exactly k
-        clusters. Memory is O((n + E) n_features) for E weighted pairs, about 30 a node.
+        ``path.suggestion`` is the scale to start from, ``path.labels(n_clusters=k)`` gives exactly
+        k clusters. Memory is O((n + E) n_features) for E weighted pairs, about 30 a node.
 
     Raises
     ------
@@ -163,7 +168,8 @@ def solve_features_path(
     array([0, 0, 0, 1, 1, 1])
     """
     graph = as_graph(K, signed=True)
-    X = similarity_features(graph, min(int(n_features), graph.n))
+    require_psd(graph)
+    X = spectral_features(graph, min(int(n_features), graph.n))
     if isinstance(weights, str):
         if weights != "multiscale":
             raise ValueError(

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from convexhc.graph import Graph
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
 from convexhc.path.point import Point
-from convexhc.path.storage import pack_points, unpack_points
+from convexhc.path.storage import pack_graph, pack_points, unpack_graph, unpack_points
 from convexhc.path.suggestion import Suggestion, doubt, suggest
 from convexhc.problem import Labels
 from convexhc.similarity import spectral_features
-from convexhc.similarity.graph_kernels import N_FEATURES
+from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.structure import Structure
 from convexhc.solvers.provenance import Provenance
 from convexhc.solvers.solution import members
@@ -28,8 +28,8 @@ from convexhc.tree.reading import Reading
 Array = NDArray[np.float64]
 By = Literal["pruning", "lam"]
 
-# What a graph is made of, beside its size and names.
-GRAPH_ARRAYS = ("tail", "head", "weight", "diagonal")
+# From fewer clusters than this a fall to one is no collapse: small data have few scales.
+MANY_CLUSTERS = 30
 
 __all__ = ["Path", "Provenance"]
 
@@ -187,7 +187,7 @@ class Path:
         """
         counts = np.append(len(self.names), self.n_clusters)
         few = int(self.components.max()) + 2
-        falls = (counts[:-1] > max(2 * few, len(self.names) // 2)) & (counts[1:] <= few)
+        falls = (counts[:-1] > max(MANY_CLUSTERS, len(self.names) // 2)) & (counts[1:] <= few)
         return bool(falls.any())
 
     @property
@@ -370,8 +370,7 @@ class Path:
             "structure": None if self.structure is None else asdict(self.structure),
         }
         arrays = {**pack_points(self.points), "components": self.components}
-        if self.graph is not None:
-            arrays |= {f"graph_{name}": getattr(self.graph, name) for name in GRAPH_ARRAYS}
+        arrays |= pack_graph(self.graph)
         if self.given_features is not None:
             arrays["features"] = self.given_features
         write_npz(file, text, arrays)
@@ -389,9 +388,6 @@ def _range(plateau: Plateau) -> str:
 
 def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
     names = decode_names(text["names"])
-    graph = None
-    if "graph_tail" in arrays:
-        graph = Graph(len(names), *(arrays[f"graph_{name}"] for name in GRAPH_ARRAYS), names)
     known = text.get("structure")
     return Path(
         tuple(unpack_points(arrays)),
@@ -399,7 +395,7 @@ def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
         arrays["components"],
         text["complete"],
         Provenance.from_text(text),
-        graph,
+        unpack_graph(arrays, names),
         arrays.get("features"),
         None if known is None else Structure(**known),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from time import perf_counter
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc.graph import Graph
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.path.point import Point
 from convexhc.problem import Problem
@@ -24,6 +25,8 @@ Arrays = Mapping[str, NDArray[Any]]
 
 _PLAIN = ("lam", "objective", "relative_gap", "residual", "n_iter", "seconds")
 _COLUMNS = (*_PLAIN, "effective_rank")
+# What a graph is made of, beside its size and names.
+_GRAPH = ("tail", "head", "weight", "diagonal")
 # A file of at most so many bytes is written after every lam; a larger one when so many times as
 # long as the last took to write has passed.
 _AT_ONCE, _PATIENCE = 10_000_000, 20.0
@@ -167,3 +170,15 @@ def unpack_points(arrays: Arrays) -> list[Point]:
         )
         for i, (*row, rank) in enumerate(rows)
     ]
+
+
+def pack_graph(graph: Graph | None) -> dict[str, NDArray[Any]]:
+    """A graph as arrays, without its names; nothing for none."""
+    return {} if graph is None else {f"graph_{name}": getattr(graph, name) for name in _GRAPH}
+
+
+def unpack_graph(arrays: Arrays, names: tuple[Hashable, ...]) -> Graph | None:
+    """The graph that `pack_graph` stored, if there was one."""
+    if "graph_tail" not in arrays:
+        return None
+    return Graph(n=len(names), names=names, **{name: arrays[f"graph_{name}"] for name in _GRAPH})

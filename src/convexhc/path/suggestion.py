@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from convexhc.problem import Labels
 from convexhc.tree import Plateau
@@ -55,8 +54,8 @@ def doubt(path: Path) -> str:
             "not read meaning into them; more or better edges may show groups."
         )
     return (
-        f"the path collapses, {100 * path.largest_drop:.0f} % of the nodes fuse at one step of lam: "
-        "the scales in between are not told apart. Give other weights or another similarity."
+        f"the path collapses, {100 * path.largest_drop:.0f} % of the nodes fuse at one step of "
+        "lam: the scales in between are not told apart. Give other weights or another similarity."
     )
 
 
@@ -75,9 +74,12 @@ def suggest(path: Path, min_cluster_size: int | None = None) -> Suggestion:
 
 def _nearest(path: Path, labels: Labels) -> Plateau:
     """The plateau whose partition agrees most with these labels; the widest of equal ones."""
+    from sklearn.metrics import adjusted_rand_score
+
     plateaus = path.plateaus
     agreement = [
         adjusted_rand_score(labels, path.tree.labels(lam=plateau.lam_from)) for plateau in plateaus
     ]
-    order = np.lexsort(([plateau.log_width for plateau in plateaus], np.round(agreement, 9)))
+    widths = np.array([plateau.log_width for plateau in plateaus])
+    order = np.lexsort((widths, np.round(agreement, 9)))
     return plateaus[int(order[-1])]

@@ -18,7 +18,7 @@ from convexhc.layout import (
 )
 from convexhc.path import Path
 from convexhc.solvers.loop import Solution
-from convexhc.tree import Tree
+from convexhc.tree import Plateau, Tree
 
 IntArray = NDArray[np.int64]
 
@@ -84,10 +84,15 @@ def chosen_level(
             f"this figure needs a Path or a Solution, received {type(result).__name__}: give what "
             "convexhc.solve_path or convexhc.solve returned."
         )
-    labels, at = tree_cut(result.tree, n_clusters=n_clusters, lam=lam)
-    if lam is not None:
-        labels = result.labels(lam=lam)
     tree = result.tree
+    if n_clusters is None and lam is None:
+        lam = _inside(result.suggested_plateau)
+    if n_clusters is not None and lam is None:
+        labels = result.labels(n_clusters=n_clusters)
+        at = tree_cut(tree, n_clusters=n_clusters)[1]
+    else:
+        labels, at = tree_cut(tree, n_clusters=n_clusters, lam=lam)
+        labels = result.labels(lam=at)
     return Level(labels, at, color_ranks(tree), tree.leaf_order(), result.names)
 
 
@@ -110,6 +115,11 @@ def tree_cut(
     below = max(float(heights[level]), 0.9 * floor)
     above = float(heights[level + 1]) if level + 1 < heights.size else 1.1 * below
     return labels, float(np.sqrt(below * max(above, below)))
+
+
+def _inside(plateau: Plateau) -> float:
+    """A lam at which the partition is that of a plateau."""
+    return plateau.lam_from
 
 
 def tree_of(result: Path | Tree) -> Tree:

@@ -119,7 +119,7 @@ def _levels(
 def _default_counts(path: Path) -> list[int]:
     """Numbers of clusters worth a column: lasting ones, then some evenly spread between."""
     # Below what the path reached, components are joined for the sake of the tree only.
-    available = np.array(path.available_n_clusters)
+    available = np.array(path.level_n_clusters)
     available = available[available >= path.n_clusters[-1]]
     lasting = [p.n_clusters for count in (1, 3) for p in path.tree.notable_plateaus(count)]
     most = max(2.0, min(len(path.names) / 2.0, 60.0))

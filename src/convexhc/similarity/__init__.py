@@ -12,10 +12,9 @@ what was added to its diagonal and whether it is positive definite. :func:`multi
 from __future__ import annotations
 
 from convexhc.similarity.definite import min_eigenvalue, require_psd
+from convexhc.similarity.diffusion_time import diffusion_features, from_graph
 from convexhc.similarity.graph_kernels import (
     diffusion,
-    diffusion_features,
-    from_graph,
     heat,
     laplacian,
     normalized,
@@ -23,9 +22,9 @@ from convexhc.similarity.graph_kernels import (
     two_hop,
     two_hop_diagonal,
 )
-from convexhc.similarity.point_kernels import correlation, knn, rbf
 from convexhc.similarity.multiscale import multiscale_weights
 from convexhc.similarity.neighbors import from_points, neighbor_graph, neighbor_weights
+from convexhc.similarity.point_kernels import correlation, knn, rbf
 from convexhc.similarity.result import Similarity, shift_to_positive
 from convexhc.similarity.spectral import spectral_features
 from convexhc.similarity.strongest import sparsify

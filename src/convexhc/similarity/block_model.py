@@ -27,8 +27,8 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
     """Soft group memberships under a degree-corrected block model, started from a partition.
 
     Edges are Poisson with mean ``d_i d_j w / (2m)``, where w is ``w_g`` if both ends lie in group g
-    and ``w_out`` otherwise (Karrer and Newman 2011, with one density between all groups). Mean-field
-    updates, all nodes at once and damped:
+    and ``w_out`` otherwise (Karrer and Newman 2011, with one density between all groups).
+    Mean-field updates, all nodes at once and damped:
 
         q_ig  proportional to  exp( log(w_g / w_out) (A q)_ig - (w_g - w_out) d_i vol_g / (2m) ),
 
@@ -84,9 +84,7 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
     return sparse.csr_array(q)
 
 
-def _densities(
-    q: Array, votes: Array, volume: Array, total: float
-) -> tuple[Array | None, float]:
+def _densities(q: Array, votes: Array, volume: Array, total: float) -> tuple[Array | None, float]:
     """Edges over their number by chance: inside each group, and between groups.
 
     None when groups hold no more than chance, or when there is nothing between them.

@@ -9,7 +9,6 @@ edges is similar to itself only.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,6 @@ from scipy import sparse
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.similarity.result import Gamma, Similarity, finished
-from convexhc.similarity.spectral import leading_eigenpairs
-
-# Weight at which the edge of the noise band counts as faint, in `from_graph`.
-FAINT = 0.05
-# Largest noise edge: trees and paths, whose edges explain everything, would never end.
-MOST_NOISE = 0.9
-# Columns of `diffusion_features`: enough for the communities of most graphs; more is slower.
-N_FEATURES = 60
 
 
 def two_hop(A: Any, *, gamma: Gamma = 0.0) -> Similarity:
@@ -122,7 +113,7 @@ def normalized(A: Any, *, gamma: Gamma = 0.05) -> Similarity:
            [1., 1.]])
     """
     graph = as_graph(A)
-    similar = _named(_normalized_weights(graph), graph)
+    similar = _named(normalized_weights(graph), graph)
     similar = similar.with_diagonal(similar.diagonal + 1.0)
     return finished("normalized", similar, gamma, bound=0.0)
 
@@ -154,7 +145,7 @@ def laplacian(A: Any, *, gamma: Gamma = 0.0) -> Similarity:
            [2., 2.]])
     """
     graph = as_graph(A)
-    similar = graph.with_diagonal(graph.diagonal + _degrees(graph.without_diagonal()))
+    similar = graph.with_diagonal(graph.diagonal + degrees(graph.without_diagonal()))
     return finished("laplacian", similar, gamma, bound=0.0)
 
 
@@ -182,125 +173,6 @@ def self_loops(A: Any, *, gamma: Gamma = "auto") -> Similarity:
     1.0
     """
     return finished("self_loops", as_graph(A), gamma, bound=None)
-
-
-def from_graph(A: Any, *, time: int | None = None, gamma: Gamma = 0.0) -> Similarity:
-    """Similarity of a graph of which nothing is known: `diffusion` for a time its spectrum sets.
-
-    Random edges give S a band of eigenvalues of half-width ``2 sigma``, where sigma^2 is the mean of
-    its squared eigenvalues, ``|S|_F^2 / n`` (Wigner's semicircle). After t lazy steps the edge of
-    that band weighs ``((1 + 2 sigma) / 2)^t``. The time is the first at which this is at most 5 %:
-    noise is faint, and no more of the fine structure is given up than that takes.
-
-    Parameters
-    ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph; weights not negative.
-    time : int, optional
-        Number of steps, instead of the rule.
-    gamma : float or "auto"
-        Added to the diagonal; "auto" adds what makes K positive definite.
-
-    Returns
-    -------
-    Similarity
-        Of kind "diffusion", with ``time`` and ``noise_edge`` among its parameters. The rule costs
-        one pass over the edges; K itself is dense for most graphs: `diffusion_features` is the way
-        without it.
-
-    Examples
-    --------
-    >>> from convexhc.datasets import fractal_graph
-    >>> K = from_graph(fractal_graph().adjacency)
-    >>> K.kind, K.parameters["time"]
-    ('diffusion', 15)
-    """
-    graph = as_graph(A)
-    edge = noise_edge(graph)
-    steps = _steps_to_silence(edge) if time is None else _checked_steps(time)
-    made = diffusion(graph, time=steps, gamma=gamma)
-    return replace(made, parameters={**made.parameters, "noise_edge": edge})
-
-
-def diffusion_features(
-    A: Any, *, time: int | None = None, n_features: int = N_FEATURES
-) -> NDArray[np.float64]:
-    """Coordinates of the nodes whose inner products are nearest to `from_graph`, without that matrix.
-
-    ``X = V ((1 + mu) / 2)^(time / 2)`` with mu the largest eigenvalues of S and V their
-    eigenvectors, and every row scaled to unit length.
-
-    Parameters
-    ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph; weights not negative.
-    time : int, optional
-        Number of lazy steps; by default that of `from_graph`.
-    n_features : int
-        Number of columns, at most n.
-
-    Returns
-    -------
-    (n, n_features) ndarray
-        Lanczos on the sparse graph above 600 nodes, O(n n_features) memory; a dense
-        eigendecomposition below.
-
-    Examples
-    --------
-    >>> X = diffusion_features([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
-    >>> np.round(X @ X.T, 6)
-    array([[1., 1., 0., 0.],
-           [1., 1., 0., 0.],
-           [0., 0., 1., 1.],
-           [0., 0., 1., 1.]])
-    """
-    graph = as_graph(A)
-    whole = isinstance(n_features, int | np.integer) and not isinstance(n_features, bool)
-    if not whole or n_features < 1:
-        raise ValueError(f"n_features must be a whole number, one or more, got {n_features!r}")
-    steps = diffusion_time(graph) if time is None else _checked_steps(time)
-    walk = _normalized_weights(graph)
-    # A node without edges stays where it is.
-    alone = (_degrees(graph) == 0).astype(np.float64)
-    walk = sparse.csr_array(walk + sparse.diags_array(alone))
-    values, vectors = leading_eigenpairs(walk, min(int(n_features), graph.n))
-    X = vectors * np.maximum((1.0 + values) / 2.0, 0.0) ** (steps / 2.0)
-    length = np.linalg.norm(X, axis=1, keepdims=True)
-    return np.ascontiguousarray(X / np.where(length > 0.0, length, 1.0))
-
-
-def diffusion_time(A: Any) -> int:
-    """Number of lazy steps that `from_graph` takes: the first at which noise is faint.
-
-    Examples
-    --------
-    >>> diffusion_time(np.ones((100, 100)))
-    6
-    """
-    return _steps_to_silence(noise_edge(A))
-
-
-def noise_edge(A: Any) -> float:
-    """Largest eigenvalue of S that random edges explain: ``2 |S|_F / sqrt(n)``, at most 0.9.
-
-    Examples
-    --------
-    >>> noise_edge(np.ones((100, 100)))
-    0.2
-    """
-    graph = as_graph(A)
-    walk = _normalized_weights(graph)
-    return min(2.0 * float(np.sqrt(np.square(walk.data).sum() / graph.n)), MOST_NOISE)
-
-
-def _steps_to_silence(edge: float) -> int:
-    return max(1, math.ceil(math.log(FAINT) / math.log((1.0 + edge) / 2.0)))
-
-
-def _checked_steps(time: Any) -> int:
-    if isinstance(time, bool) or not isinstance(time, int | np.integer) or time < 1:
-        raise ValueError(f"time must be a whole number of steps, one or more, got {time!r}")
-    return int(time)
 
 
 def diffusion(A: Any, *, time: int = 6, gamma: Gamma = 0.0) -> Similarity:
@@ -332,9 +204,9 @@ def diffusion(A: Any, *, time: int = 6, gamma: Gamma = 0.0) -> Similarity:
     array([[1., 1.],
            [1., 1.]])
     """
-    time = _checked_steps(time)
+    time = checked_steps(time)
     graph = as_graph(A)
-    lazy: Any = 0.5 * (_normalized_weights(graph) + sparse.eye_array(graph.n, format="csr"))
+    lazy: Any = 0.5 * (normalized_weights(graph) + sparse.eye_array(graph.n, format="csr"))
     steps = lazy
     for _ in range(time - 1):
         steps = steps @ lazy
@@ -374,16 +246,23 @@ def heat(A: Any, *, time: float = 1.0, gamma: Gamma = 0.0) -> Similarity:
     if not number or isinstance(time, bool) or not 0 < time < math.inf:
         raise ValueError(f"time must be a finite positive number, got {time!r}")
     graph = as_graph(A)
-    walk = _normalized_weights(graph)
+    walk = normalized_weights(graph)
     # Heat stays where it is on a node without edges: L_ii = 0, hence S_ii = 1.
-    alone = _degrees(graph) == 0
+    alone = degrees(graph) == 0
     walk = sparse.csr_array(walk + sparse.diags_array(alone.astype(np.float64)))
     kernel = _named(_exponential(walk, float(time)), graph)
     bound = math.exp(-2.0 * time)
     return finished("heat", kernel, gamma, bound=bound, parameters={"time": float(time)})
 
 
-def _degrees(graph: Graph) -> NDArray[np.float64]:
+def checked_steps(time: Any) -> int:
+    """Return a whole number of steps, one or more."""
+    if isinstance(time, bool) or not isinstance(time, int | np.integer) or time < 1:
+        raise ValueError(f"time must be a whole number of steps, one or more, got {time!r}")
+    return int(time)
+
+
+def degrees(graph: Graph) -> NDArray[np.float64]:
     """Return the row sums of the matrix, self-loops counted once."""
     from_tail = np.bincount(graph.tail, graph.weight, graph.n)
     return graph.diagonal + from_tail + np.bincount(graph.head, graph.weight, graph.n)
@@ -394,8 +273,9 @@ def _square(graph: Graph) -> sparse.csr_array:
     return sparse.csr_array(matrix @ matrix)
 
 
-def _normalized_weights(graph: Graph) -> sparse.csr_array:
-    return _scaled(graph.matrix(), _degrees(graph), isolated=0.0)
+def normalized_weights(graph: Graph) -> sparse.csr_array:
+    """Return ``S = D^-1/2 A D^-1/2``; rows of nodes without edges are zero."""
+    return _scaled(graph.matrix(), degrees(graph), isolated=0.0)
 
 
 def _scaled(

@@ -29,7 +29,7 @@ FINEST_SIZE = 5
 # Groups at the finest scale at most: memory of a scale is n times this.
 MOST_GROUPS = 200
 # Partners of a node: overall, and beyond its group at each scale.
-PARTNERS = 5
+PARTNERS = 4
 # Decay of the weights from pairs that no scale parts to pairs that every scale parts: exp(-6).
 DECAY = 6.0
 # Neighbour whose distance is the local unit of length (Zelnik-Manor and Perona 2004).
@@ -65,7 +65,7 @@ class Scales:
 
 
 def refined_scales(adjacency: sparse.csr_array, features: Array) -> Scales:
-    """Partitions of a graph into 2, 3, 4, 6, 8, 11, ... groups: Ward's tree, sharpened by the edges.
+    """Partitions of a graph into 2, 3, 4, 6, 8, 11, ... groups: of Ward's tree, then sharpened.
 
     Parameters
     ----------
@@ -103,10 +103,11 @@ def multiscale_weights(
 ) -> Graph:
     """Weights of the fusion penalty that fall with the number of scales that part two nodes.
 
-    ``w_ij = exp(-6 a_ij - min(|x_i - x_j|^2 / (s_i s_j), 3) / 2)``: a is the mean over the ladder of
-    the probability that i and j are in different groups, x are the features and s_i is the distance
-    to the 7th neighbour. Each node keeps its 5 heaviest partners, and for every scale the 5
-    heaviest outside its group of that scale, inside its component of the graph.
+    ``w_ij = exp(-6 a_ij - b_ij / 2)``. Here a is the mean over the ladder of the probability that i
+    and j are in different groups, and ``b = 3 d / (3 + d)`` with ``d = |x_i - x_j|^2 / (s_i s_j)``,
+    x the features and s_i the distance to the 7th neighbour, levels off where the scales decide.
+    Each node keeps its 4 heaviest partners, and for every scale the 4 heaviest outside its group of
+    that scale, inside its component of the graph.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def multiscale_weights(
     n = len(features)
     if n == 1:
         return Graph.from_edges(1, [], [])
-    piece = connected_components(adjacency, directed=False)[1]
+    piece = connected_components(adjacency, directed=False)[1].astype(np.int64)
     groups = [ladder.labels(scale) for scale in range(len(ladder.n_groups))]
     square = np.einsum("ij,ij->i", features, features)
     step = max(1, BLOCK // n)
@@ -190,9 +191,7 @@ def _local_unit(features: Array, square: Array, rows: slice) -> Array:
     return np.sqrt(near)
 
 
-def _log_weights(
-    features: Array, square: Array, unit: Array, ladder: Scales, rows: slice
-) -> Array:
+def _log_weights(features: Array, square: Array, unit: Array, ladder: Scales, rows: slice) -> Array:
     distance = _squared_distances(features, square, rows)
     # Twins have unit zero: they are as near as can be, and everything else is far.
     scale = np.maximum(np.outer(unit[rows], unit), np.finfo(float).tiny)

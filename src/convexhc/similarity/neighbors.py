@@ -9,12 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from convexhc.graph import Graph
-from convexhc.similarity.graph_kernels import from_graph
+from convexhc.similarity.diffusion_time import from_graph
 from convexhc.similarity.point_kernels import read_points
 from convexhc.similarity.result import Gamma, Similarity
 
 # Neighbours of a point in the graphs made here: a common choice for clustering by graphs.
 N_NEIGHBORS = 15
+# Neighbours of a point where there are few points.
+FEWEST_NEIGHBORS = 3
 
 
 def neighbor_weights(X: Any, *, n_neighbors: int = N_NEIGHBORS) -> Graph:
@@ -67,7 +69,7 @@ def neighbor_weights(X: Any, *, n_neighbors: int = N_NEIGHBORS) -> Graph:
     return Graph.from_matrix(found, names=names, symmetrize="max")
 
 
-def neighbor_graph(X: Any, *, n_neighbors: int = N_NEIGHBORS) -> Graph:
+def neighbor_graph(X: Any, *, n_neighbors: int | None = None) -> Graph:
     """Graph of nearest neighbours, in one piece.
 
     ``w_ij = 1 / (1 + |x_i - x_j|^2 / (s_i s_j))`` if i is among the nearest neighbours of j or j
@@ -80,8 +82,9 @@ def neighbor_graph(X: Any, *, n_neighbors: int = N_NEIGHBORS) -> Graph:
     ----------
     X : (n, d) array or DataFrame
         One point per row; the index of a DataFrame names them.
-    n_neighbors : int
-        Neighbours of each point, itself not counted; at most the ``n - 1`` there are.
+    n_neighbors : int, optional
+        Neighbours of each point, itself not counted. By default 15, or a fifth of the points if
+        that is less, but at least 3.
 
     Returns
     -------
@@ -102,7 +105,8 @@ def neighbor_graph(X: Any, *, n_neighbors: int = N_NEIGHBORS) -> Graph:
     """
     points, names = read_points(X)
     n = len(points)
-    k = min(_checked_count(n_neighbors), n - 1)
+    usual = min(N_NEIGHBORS, max(FEWEST_NEIGHBORS, n // 5))
+    k = min(usual if n_neighbors is None else _checked_count(n_neighbors), n - 1)
     if k == 0:
         return Graph.from_edges(n, [], [], names=names)
     from sklearn.neighbors import NearestNeighbors
@@ -131,8 +135,8 @@ def _links_between(points: Any, piece: Any, k: int) -> tuple[Any, Any, Any]:
     tails, heads, lengths = [], [], []
     for one in range(int(piece.max()) + 1):
         inside, outside = np.flatnonzero(piece == one), np.flatnonzero(piece != one)
-        distance, index = NearestNeighbors(n_neighbors=1).fit(points[outside]).kneighbors(
-            points[inside]
+        distance, index = (
+            NearestNeighbors(n_neighbors=1).fit(points[outside]).kneighbors(points[inside])
         )
         shortest = np.argsort(distance[:, 0], kind="stable")[:k]
         tails.append(inside[shortest])
@@ -141,22 +145,22 @@ def _links_between(points: Any, piece: Any, k: int) -> tuple[Any, Any, Any]:
     return np.concatenate(tails), np.concatenate(heads), np.concatenate(lengths)
 
 
-def from_points(X: Any, *, n_neighbors: int = N_NEIGHBORS, gamma: Gamma = 0.0) -> Similarity:
+def from_points(X: Any, *, n_neighbors: int | None = None, gamma: Gamma = 0.0) -> Similarity:
     """Similarity of points of which nothing is known: `from_graph` of their `neighbor_graph`.
 
     Parameters
     ----------
     X : (n, d) array or DataFrame
         One point per row; the index of a DataFrame names them.
-    n_neighbors : int
-        Neighbours of each point.
+    n_neighbors : int, optional
+        As for `neighbor_graph`.
     gamma : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
     -------
     Similarity
-        Of kind "diffusion"; ``n_neighbors`` is among its parameters.
+        Of kind "diffusion"; ``n_neighbors`` is among its parameters if it was given.
 
     Examples
     --------
@@ -164,11 +168,12 @@ def from_points(X: Any, *, n_neighbors: int = N_NEIGHBORS, gamma: Gamma = 0.0) -
     1
     """
     made = from_graph(neighbor_graph(X, n_neighbors=n_neighbors), gamma=gamma)
-    return replace(made, parameters={**made.parameters, "n_neighbors": int(n_neighbors)})
+    said = {} if n_neighbors is None else {"n_neighbors": int(n_neighbors)}
+    return replace(made, parameters={**made.parameters, **said})
 
 
 def _positive(unit: Any) -> Any:
-    """Local units of length; those of repeated points are as small as the smallest of the others."""
+    """Local units of length; those of repeated points are the smallest of the others."""
     least = unit[unit > 0.0].min(initial=np.inf)
     return np.where(unit > 0.0, unit, least if np.isfinite(least) else 1.0)
 

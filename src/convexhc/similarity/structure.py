@@ -11,7 +11,7 @@ from scipy import sparse
 
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.similarity.graph_kernels import diffusion_features
+from convexhc.similarity.diffusion_time import diffusion_features
 from convexhc.similarity.multiscale import refined_scales
 
 # Parts into which the edges are dealt; each is set aside in turn.
@@ -60,8 +60,8 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
 
     A fifth of the edges is set aside (a tenth if there are few), groups are found on the rest
     (`refined_scales`, the scale of largest modularity), and the set-aside edges are counted inside
-    them; every part takes its turn. Without groups an edge falls inside with the probability its degrees give, whatever was
-    found on the others.
+    them; every part takes its turn. Without groups an edge falls inside with the probability its
+    degrees give, whatever was found on the others.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def modularity(adjacency: sparse.csr_array, labels: NDArray[np.int64]) -> float:
 
 
 def _chance(labels: Any, tail: Any, head: Any, weight: Any) -> float:
-    """Probability that both ends of an edge with such degrees share a group, self-pairs left out."""
+    """Probability that both ends of an edge with such degrees share a group; no self-pairs."""
     n = labels.size
     degree = np.bincount(tail, weight, n) + np.bincount(head, weight, n)
     volume = np.bincount(labels, degree)
