@@ -142,6 +142,8 @@ def solve_points_path(
         components=fusion_of(problem).differences.graph.components()[1],
         complete=complete,
         provenance=provenance,
+        graph=fusion_of(problem).differences.graph,
+        given_features=table,
     )
 
 
