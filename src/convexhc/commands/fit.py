@@ -33,6 +33,8 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     begun = time.monotonic()
     folder = Folder(File(options.output))
     lambdas = parse_lambdas(options.lambdas)
+    if in_feature_space(options) and (options.method, options.resolution) != ("auto", 0.1):
+        raise Refusal("--method and --resolution are of the paper's problem: add --neighbors 10.")
     graph, kernel = read_both(options)
     folder.prepare(resume=options.resume, force=options.force)
     if not options.json:

@@ -234,7 +234,9 @@ class ConvexHierarchicalClustering(PathClusterer):
         on_check, finished = self._listeners(X)
         options: dict[str, Any] = {"tol": self.tol, "on_check": on_check}
         in_features = self._in_features
+        # Another diagonal or norm needs the similarity itself.
         by_graph = self.affinity in ("graph", "nearest_neighbors") and self.gamma is None
+        by_graph = by_graph and not self.l1_ratio
         if in_features and by_graph and self._auto_weights:
             path = self._cluster(self._source(X), options)
             self.similarity_ = dict(path.provenance.options["similarity"])

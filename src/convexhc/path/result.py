@@ -169,7 +169,7 @@ class Path:
         >>> graph = convexhc.datasets.fractal_graph(n_meta=3, n_super=4, clique=6)
         >>> suggestion = convexhc.cluster(graph.adjacency).suggestion
         >>> suggestion.n_clusters, suggestion.confident
-        (3, True)
+        (12, True)
         """
         return suggest(self)
 
@@ -204,7 +204,7 @@ class Path:
         >>> import convexhc
         >>> graph = convexhc.datasets.fractal_graph(n_meta=3, n_super=4, clique=6)
         >>> convexhc.cluster(graph.adjacency).suggested_plateau.n_clusters
-        3
+        12
         """
         return self.suggestion.plateau
 

@@ -48,6 +48,8 @@ class Suggestion:
 
 def doubt(path: Path) -> str:
     """Why the suggestion of a path is not to be trusted, and what to do."""
+    if path.structure is not None and not path.structure.tested:
+        return f"the graph has {path.structure}: the suggested clusters may be made of noise."
     if path.structure is not None and not path.structure.found:
         return (
             f"the graph has {path.structure}: the suggested clusters are likely made of noise. Do "
@@ -62,14 +64,19 @@ def doubt(path: Path) -> str:
 def suggest(path: Path, min_cluster_size: int | None = None) -> Suggestion:
     """The pruning of largest modularity; without a graph, the plateau of `Tree.suggest`."""
     found = path.reading.best_scale(min_cluster_size)
-    sure = path.structure is None or path.structure.found
-    sure = sure and not path.collapses
     if found is None:
         plateau, labels = path.tree.suggest(min_cluster_size=min_cluster_size or 1)
-        return Suggestion(int(labels.max()) + 1, labels, None, plateau, sure)
+        count = int(labels.max()) + 1
+        return Suggestion(count, labels, None, plateau, _sure(path, count))
     count, modularity = found
     labels = path.reading.labels(count, min_cluster_size)
-    return Suggestion(count, labels, modularity, _nearest(path, labels), sure)
+    return Suggestion(count, labels, modularity, _nearest(path, labels), _sure(path, count))
+
+
+def _sure(path: Path, count: int) -> bool:
+    """Whether nothing speaks against the suggestion; one cluster claims no groups."""
+    groups = path.structure is None or path.structure.found or count == 1
+    return groups and not path.collapses
 
 
 def _nearest(path: Path, labels: Labels) -> Plateau:

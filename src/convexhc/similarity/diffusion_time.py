@@ -52,7 +52,7 @@ def from_graph(A: Any, *, time: int | None = None, gamma: Gamma = 0.0) -> Simila
     >>> from convexhc.datasets import fractal_graph
     >>> K = from_graph(fractal_graph().adjacency)
     >>> K.kind, K.parameters["time"]
-    ('diffusion', 15)
+    ('diffusion', 24)
     """
     graph = as_graph(A)
     edge = noise_edge(graph)

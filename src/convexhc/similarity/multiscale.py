@@ -1,33 +1,24 @@
 """Edge weights that keep every scale: how many scales keep two nodes apart, and how near they are.
 
-A ladder of partitions, from two groups to many small ones, is cut from Ward's tree of the features
-and sharpened by the edges of the graph (`memberships`). The weight of a pair falls by the same
+A ladder of partitions, from two groups to many small ones, shows the graph at its scales
+(`refined_scales`). The weight of a pair falls by the same
 factor for every scale at which its nodes are apart. Each node keeps partners beyond its own group
 at every scale of the ladder, so no handful of arbitrary edges decides the last joins.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse.csgraph import connected_components
 
 from convexhc.graph import Graph
-from convexhc.similarity.block_model import memberships
+from convexhc.similarity.scales import Scales, refined_scales
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-# Ratio of the numbers of groups at neighbouring scales of the ladder.
-LADDER_RATIO = 2.0**0.5
-# Nodes per group, on average, at the finest scale.
-FINEST_SIZE = 5
-# Groups at the finest scale at most: memory of a scale is n times this.
-MOST_GROUPS = 200
 # Partners of a node: overall, and beyond its group at each scale.
 PARTNERS = 4
 # Decay of the weights from pairs that no scale parts to pairs that every scale parts: exp(-6).
@@ -41,61 +32,8 @@ LOCAL_CUT = 3.0
 # Logarithms of weights that differ by less are equal: partners as heavy as the last one stay too,
 # so that the choice does not depend on the order of the nodes.
 TIE = 1e-9
-# Above so many nodes Ward's tree is built along nearest neighbours: memory n, not n^2.
-DENSE_NODES = 4000
 # Numbers of a block of rows by columns that is held at a time.
 BLOCK = 4_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Scales:
-    """A ladder of partitions of a graph, from coarse to fine, with soft memberships."""
-
-    n_groups: tuple[int, ...]
-    memberships: tuple[sparse.csr_array, ...]
-
-    def labels(self, scale: int) -> Labels:
-        """Group of largest membership of every node at one scale."""
-        return np.asarray(self.memberships[scale].argmax(axis=1), dtype=np.int64)
-
-    def together(self, rows: slice) -> Array:
-        """Mean over the scales of the probability that some rows and all nodes share a group."""
-        shared: Array = sum((q[rows] @ q.T).toarray() for q in self.memberships)
-        return shared / max(len(self.memberships), 1)
-
-
-def refined_scales(adjacency: sparse.csr_array, features: Array) -> Scales:
-    """Partitions of a graph into 2, 3, 4, 6, 8, 11, ... groups: of Ward's tree, then sharpened.
-
-    Parameters
-    ----------
-    adjacency : (n, n) sparse array
-        Symmetric, not negative.
-    features : (n, r) array
-        One row per node.
-
-    Returns
-    -------
-    Scales
-        O(n^2) memory for Ward's tree up to 4000 nodes, then O(n); O(E k) time for k groups.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> A = sparse.csr_array(np.kron(np.eye(4), np.ones((5, 5))) + 0.1)
-    >>> refined_scales(A, np.kron(np.eye(4), np.ones((5, 1)))).n_groups
-    (2, 3, 4)
-    """
-    counts = _ladder(len(features))
-    if not counts:
-        return Scales((), ())
-    tree = _ward(features)
-    found = [
-        memberships(adjacency, fcluster(tree, k, criterion="maxclust").astype(np.int64) - 1)
-        for k in counts
-    ]
-    return Scales(tuple(counts), tuple(found))
 
 
 def multiscale_weights(
@@ -149,31 +87,6 @@ def multiscale_weights(
     tail, head, logs = (np.concatenate(part) for part in zip(*entries, strict=True))
     kept = sparse.coo_array((np.exp(logs), (tail, head)), shape=(n, n)).tocsr()
     return Graph.from_matrix(kept, symmetrize="max")
-
-
-def _ladder(n: int) -> list[int]:
-    """Numbers of groups, each the square root of two times the one before."""
-    most = min(n / FINEST_SIZE, MOST_GROUPS)
-    if most < 2:
-        return []
-    steps = int(np.log(most / 2.0) / np.log(LADDER_RATIO) + 1e-9)
-    return sorted({round(2.0 * LADDER_RATIO**step) for step in range(steps + 1)})
-
-
-def _ward(features: Array) -> Array:
-    if len(features) <= DENSE_NODES:
-        return np.asarray(linkage(features, "ward"))
-    from sklearn.cluster import ward_tree
-    from sklearn.neighbors import kneighbors_graph
-
-    near = kneighbors_graph(features, 2 * LOCAL_NEIGHBOR, include_self=False)
-    children, _, n, _, height = ward_tree(
-        features, connectivity=near.maximum(near.T), return_distance=True
-    )
-    size = np.concatenate([np.ones(n), np.zeros(n - 1)])
-    for row, (a, b) in enumerate(children):
-        size[n + row] = size[a] + size[b]
-    return np.column_stack([children, np.maximum.accumulate(height), size[n:]]).astype(float)
 
 
 def _squared_distances(features: Array, square: Array, rows: slice) -> Array:

@@ -11,8 +11,9 @@ from scipy import sparse
 
 from convexhc.graph import Graph
 from convexhc.io import as_graph
+from convexhc.similarity.block_model import modularity
 from convexhc.similarity.diffusion_time import diffusion_features
-from convexhc.similarity.multiscale import refined_scales
+from convexhc.similarity.scales import refined_scales
 
 # Parts into which the edges are dealt; each is set aside in turn.
 PARTS = 5
@@ -47,7 +48,14 @@ class Structure:
         """Whether the graph has groups beyond chance."""
         return self.z_score >= CONFIDENT
 
+    @property
+    def tested(self) -> bool:
+        """Whether there were enough nodes and edges for a test."""
+        return self.chance > 0.0
+
     def __str__(self) -> str:
+        if not self.tested:
+            return "too few nodes and edges to tell groups from chance"
         verdict = "groups found" if self.found else "no groups beyond chance"
         return (
             f"{verdict}: {100 * self.inside:.0f} % of the edges set aside lie inside groups found "
@@ -111,30 +119,11 @@ def _groups(graph: Graph, kept: NDArray[np.int64]) -> NDArray[np.int64] | None:
     adjacency = sparse.csr_array(half + half.T)
     if n < 4 or not adjacency.nnz:
         return None
-    scales = refined_scales(adjacency, diffusion_features(adjacency))
+    scales = refined_scales(adjacency, diffusion_features(adjacency), thorough=False)
     found = [scales.labels(scale) for scale in range(len(scales.n_groups))]
     if not found:
         return None
     return max(found, key=lambda labels: modularity(adjacency, labels))
-
-
-def modularity(adjacency: sparse.csr_array, labels: NDArray[np.int64]) -> float:
-    """Newman's modularity: share of the weight inside groups, less that expected by the degrees.
-
-    Examples
-    --------
-    >>> A = sparse.csr_array(np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6))
-    >>> modularity(A, np.array([0, 0, 0, 1, 1, 1]))
-    0.5
-    """
-    entries = adjacency.tocoo()
-    row, column = entries.coords
-    total = float(entries.data.sum())
-    if total <= 0.0:
-        return 0.0
-    inside = float(entries.data[labels[row] == labels[column]].sum())
-    volume = np.bincount(labels[row], entries.data)
-    return inside / total - float(np.square(volume / total).sum())
 
 
 def _chance(labels: Any, tail: Any, head: Any, weight: Any) -> float:

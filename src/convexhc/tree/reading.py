@@ -22,6 +22,8 @@ FloatArray = NDArray[np.float64]
 SMALLEST_CLUSTER = 5
 # In small data a tenth of the nodes is a cluster already.
 SMALLEST_SHARE = 10
+# Modularities that differ by less are equal.
+EQUAL = 1e-9
 # Numbers of clusters that are tabulated at first, and among which a scale is chosen.
 TABULATED = 200
 
@@ -67,7 +69,9 @@ class Reading:
     def prunings(self, max_clusters: int, min_cluster_size: int | None = None) -> Prunings:
         """Best prunings into up to ``max_clusters`` clusters or more; kept for the next call."""
         n = self.nodes.n_leaves
-        least = smallest_cluster(n) if min_cluster_size is None else min_cluster_size
+        least = smallest_cluster(n)
+        if min_cluster_size is not None:
+            least = positive_int("min_cluster_size", min_cluster_size)
         known = self._tables.get(least)
         if known is None or known.max_clusters < max_clusters:
             tree, cost = self.binary, self._cost(self.binary)
@@ -98,9 +102,9 @@ class Reading:
         if not positive.n_edges:
             return None
         table = self.prunings(min(n - 1, TABULATED), min_cluster_size)
-        found = modularities(table, positive)[1 : n - 1]
-        best = int(np.argmax(found))
-        return best + 2, float(found[best])
+        found = modularities(table, positive)[: n - 1]
+        best = int(np.argmax(found > found.max() - EQUAL))
+        return best + 1, float(found[best])
 
 
 def smallest_cluster(n: int) -> int:
