@@ -22,8 +22,8 @@ from sklearn import datasets as tables
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
 
+from convexhc.datasets import karate
 from convexhc.experiments.data import authors_similarity
-from convexhc.experiments.defaults_graphs import club, real_graphs
 
 Labels = NDArray[np.int64]
 Half = Literal["choose", "confirm"]
@@ -55,6 +55,8 @@ NETWORKS = (
     *("authors synthetic", "connectome", "football", "karate"),
     *("polbooks", "recipes", "school", "uk_faculty"),
 )
+# Small labelled graphs, and the column that holds their groups.
+CLASSIC = {"football": "conference", "polbooks": "leaning", "uk_faculty": "group"}
 TABLES = ("breast cancer", "digits", "iris", "wine")
 # Nodes and mean degree of the random graphs without groups.
 NOISE_NODES, NOISE_DEGREE = 240, 10
@@ -305,13 +307,12 @@ def bundled_tables() -> list[Known]:
 
 def real_networks(data: Path | None) -> list[Known]:
     """The karate club, and with a data folder all of `NETWORKS`, in the order of their names."""
-    karate = club()
-    sets = [_network("karate", karate.name, karate.adjacency, karate.levels)]
+    club = karate()
+    assert club.labels is not None
+    sets = [_network("karate", "karate", club.adjacency, {"club": _numbered(club.labels)})]
     if data is not None:
-        for graph in real_graphs(data):
-            name = graph.name.removeprefix("primary ")
-            sets.append(_network(name, name, graph.adjacency, graph.levels))
-        sets += [*_school_days(data), _connectome(data), _recipes(data), _authors_synthetic(data)]
+        sets += [*_classic(data), *_school(data), _connectome(data), _recipes(data)]
+        sets.append(_authors_synthetic(data))
     return sorted(sets, key=lambda known: known.name)
 
 
@@ -319,12 +320,23 @@ def _network(source: str, name: str, adjacency: Any, levels: Mapping[str, Labels
     return _connected("real networks", name, half_of(NETWORKS.index(source)), adjacency, levels)
 
 
-def _school_days(data: Path) -> list[Known]:
-    """Contacts in a primary school on each of the two days."""
+def _classic(data: Path) -> list[Known]:
+    """Football, political books and the UK faculty."""
+    found = []
+    for name, column in CLASSIC.items():
+        nodes = _rows(data / "classic" / name / "nodes.csv")
+        edges = _edges(_rows(data / "classic" / name / "edges.csv"), len(nodes), "weight")
+        found.append(_network(name, name, edges, {column: _column(nodes, column)}))
+    return found
+
+
+def _school(data: Path) -> list[Known]:
+    """Contacts in a primary school: all of them, and those of each of the two days."""
     nodes = _rows(data / "primary_school" / "nodes.csv")
     contacts = _rows(data / "primary_school" / "edges_by_day.csv")
     levels = {"class": _column(nodes, "label"), "grade": _column(nodes, "grade")}
-    found = []
+    total = _edges(_rows(data / "primary_school" / "edges_total.csv"), len(nodes), "contacts")
+    found = [_network("school", "school", total, levels)]
     for day in sorted({row["day"] for row in contacts}):
         edges = _edges([row for row in contacts if row["day"] == day], len(nodes), "contacts")
         found.append(_network("school", f"school day {day}", edges, levels))

@@ -36,6 +36,5 @@ def _of(name: str) -> Experiment:
 
 
 EXPERIMENTS: dict[str, Experiment] = {
-    name: _of(name)
-    for name in ("synthetic", "algorithms", "connectomes", "khan", "robustness", "defaults")
+    name: _of(name) for name in ("synthetic", "algorithms", "connectomes", "khan", "robustness")
 }

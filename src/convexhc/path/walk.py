@@ -88,7 +88,7 @@ def solve_path(
     >>> import convexhc
     >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
     >>> path = convexhc.solve_path(K)
-    >>> path.available_n_clusters
+    >>> path.level_n_clusters
     (6, 2, 1)
     >>> path.labels(n_clusters=2)
     array([0, 0, 0, 1, 1, 1])

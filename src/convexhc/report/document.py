@@ -14,6 +14,7 @@ from typing import Any
 
 from convexhc.graph import Graph
 from convexhc.path import Path
+from convexhc.path.suggestion import doubt
 from convexhc.report.levels import levels
 from convexhc.report.pictures import (
     assignment_map,
@@ -134,9 +135,16 @@ def report_html(
         "information": information(path),
         "options": {name: str(value) for name, value in path.provenance.options.items()},
         "version": path.provenance.version,
-        "notes": [str(note) for note in notes],
+        "notes": [*_evidence(path), *(str(note) for note in notes)],
     }
     return _page(shown, path.summary(), data)
+
+
+def _evidence(path: Path) -> list[str]:
+    """What speaks for the suggested scale, or against it."""
+    if not path.suggestion.confident:
+        return [f"Caution: {doubt(path)}"]
+    return [] if path.structure is None else [f"Structure: {path.structure}."]
 
 
 def _page(title: str, summary: str, data: dict[str, Any]) -> str:

@@ -43,6 +43,7 @@ def levels(path: Path) -> dict[str, Any]:
         "tree": _tree(tree),
         "plateaus": [[p.n_clusters, p.lam_from, p.lam_to, p.log_width] for p in path.plateaus],
         "suggested": path.plateaus.index(path.suggested_plateau),
+        "suggestion": str(path.suggestion),
         "splits": {
             "count": len(path.splits),
             "listed": [_split(split) for split in path.splits[:_SPLITS_NAMED]],

@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 
-# What the clusterer and the command line keep unless told otherwise: docs/defaults.md.
-N_NEIGHBORS = 10
-
 
 def sparsify(K: Any, n_neighbors: int, *, connected: bool = False) -> Graph:
     """Keep the strongest edges of each node, as weights for the penalty.

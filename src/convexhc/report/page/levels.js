@@ -95,7 +95,7 @@ function sayRun() {
   byId("lead").textContent =
     `${counted(NODES, "node")}, ${counted(LEVELS, "solved value")} of \u03bb from ${shownNumber(DATA.lam[0])} to ${shownNumber(DATA.lam[LEVELS - 1])}, ` +
     (open ? `${open} of them not solved to tolerance` : `all certified to a gap of ${shownNumber(worst)} or less`) +
-    `. Suggested scale: ${counted(plateaus[DATA.suggested].count, "cluster")}.`;
+    `. Suggested scale: ${DATA.suggestion}.`;
   byId("notes").replaceChildren(...DATA.notes.map((note) => element("p", { textContent: note })));
   const options = Object.entries(DATA.options).filter(([, value]) => value !== "None");
   factsIn(byId("options"), [["convexhc", DATA.version], ...options]);
