@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 
@@ -17,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 import convexhc
 from convexhc import Status
-from convexhc.plots.chosen import tree_cut
+from convexhc.commands.folder import labels_csv
+from convexhc.plots.chosen import chosen_level, tree_cut
 from convexhc.problem import graph_problem, smooth_problem
 from convexhc.report.levels import levels
 from convexhc.solvers.loop import run
@@ -345,25 +347,53 @@ SCALES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.NoStructureWarning")
+@pytest.mark.parametrize("space", ["similarity", "features"])
 @pytest.mark.parametrize("data", SCALES)
-def test_all_who_choose_a_scale_choose_the_same(data):
+def test_all_who_choose_a_scale_choose_the_same(data, space):
     K = SCALES[data]
-    model = convexhc.ConvexHierarchicalClustering(weights=None if data == "all at once" else 10)
-    fitted = model.set_params(tol=1e-3).fit(K)
+    model = convexhc.ConvexHierarchicalClustering(space=space, tol=1e-3)
+    if space == "similarity":
+        model.set_params(weights=None if data == "all at once" else 10)
+    fitted = model.fit(K)
     path = fitted.path_
+    # The estimator, the table of labels and the summary tell of the suggested clusters,
+    suggestion = path.suggestion
+    np.testing.assert_array_equal(fitted.labels_, suggestion.labels)
+    assert fitted.n_clusters_ == suggestion.n_clusters == suggestion.labels.max() + 1
+    rows = [line.split(",") for line in labels_csv(path).splitlines()]
+    assert rows[0][:2] == ["node", "suggested"]
+    assert [int(row[1]) for row in rows[1:]] == suggestion.labels.tolist()
+    noun = "cluster" if suggestion.n_clusters == 1 else "clusters"
+    said = f"suggested scale: {suggestion.n_clusters} {noun}"
+    assert re.search(f"^{said}, ", path.summary(), re.MULTILINE)
+    # and what stands on the axis of lam shows the plateau nearest to them.
     chosen = path.suggested_plateau
-    assert fitted.plateau_ == chosen
-    assert fitted.n_clusters_ == chosen.n_clusters
+    assert chosen == fitted.plateau_ == suggestion.plateau
+    assert chosen in path.plateaus
+    assert f"near lam {chosen.lam_from:.4g} to {chosen.lam_to:.4g}" in path.summary()
     page = levels(path)
     assert page["plateaus"][page["suggested"]][:3] == [
         chosen.n_clusters,
         chosen.lam_from,
         chosen.lam_to,
     ]
-    noun = "cluster" if chosen.n_clusters == 1 else "clusters"
-    assert f"suggested scale: {chosen.n_clusters} {noun} for lam " in path.summary()
-    np.testing.assert_array_equal(tree_cut(path.tree)[0], fitted.labels_)
-    np.testing.assert_array_equal(path.tree.suggest()[1], fitted.labels_)
+    level = chosen_level(path)
+    assert level.n_clusters == chosen.n_clusters
+    assert chosen.lam_from <= level.lam <= chosen.lam_to
+    np.testing.assert_array_equal(level.labels, path.labels(lam=chosen.lam_from))
+
+
+@pytest.mark.parametrize("data", SCALES)
+def test_all_who_know_a_tree_alone_choose_the_same(data):
+    path = convexhc.solve_path(
+        SCALES[data], weights=None if data == "all at once" else 10, tol=1e-3
+    )
+    alone = dataclasses.replace(path, graph=None)
+    plateau, labels = path.tree.suggest()
+    assert alone.suggested_plateau == plateau
+    np.testing.assert_array_equal(alone.suggestion.labels, labels)
+    np.testing.assert_array_equal(tree_cut(path.tree)[0], labels)
 
 
 def test_the_scale_chosen_for_wine_is_not_mostly_single_nodes():

@@ -33,14 +33,17 @@ import convexhc
 from convexhc import estimators, similarity
 from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 from convexhc.graph import Graph
-from convexhc.path import solve_path, solve_points_path
+from convexhc.path import cluster, solve_features_path, solve_path, solve_points_path
 from convexhc.solvers.solve import solve
 
 # Loose, for most checks ask whether a fit works, not how exact it is. "auto", since they make
 # similarities that are singular, or rounded to integers.
-PRECOMPUTED = ConvexHierarchicalClustering(gamma="auto", method="admm", tol=0.03, resolution=1.0)
-NEIGHBOURS = ConvexHierarchicalClustering(affinity="nearest_neighbors", tol=0.01, resolution=1.0)
+PRECOMPUTED = ConvexHierarchicalClustering(gamma="auto", tol=0.03)
+PAPER = clone(PRECOMPUTED).set_params(weights=10, method="admm", resolution=1.0)
+NEIGHBOURS = ConvexHierarchicalClustering(affinity="nearest_neighbors", tol=0.01)
 POINTS = ConvexClustering(n_lambdas=10, tol=0.01)
+# The checks pass points and similarities at random, in which there are no groups to find.
+at_random = pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.NoStructureWarning")
 
 
 def expected_failures(estimator):
@@ -49,8 +52,9 @@ def expected_failures(estimator):
     return {"check_clustering": "it passes 50 points of the plane, which are no square similarity"}
 
 
+@at_random
 @parametrize_with_checks(
-    [PRECOMPUTED, NEIGHBOURS, POINTS], expected_failed_checks=expected_failures
+    [PRECOMPUTED, PAPER, NEIGHBOURS, POINTS], expected_failed_checks=expected_failures
 )
 def test_scikit_learn_accepts(estimator, check):
     """A check raises what it finds, and leaves the estimator it was given as it was."""
@@ -60,6 +64,7 @@ def test_scikit_learn_accepts(estimator, check):
     assert not hasattr(estimator, "path_")
 
 
+@at_random
 @pytest.mark.parametrize("estimator", [PRECOMPUTED, NEIGHBOURS, POINTS], ids=["K", "knn", "points"])
 @pytest.mark.parametrize(
     "check", [check_param_validation, check_dataframe_column_names_consistency]
@@ -96,10 +101,20 @@ def test_the_known_groups_are_found(n_clusters, expected):
     assert_array_equal(ConvexHierarchicalClustering(n_clusters).fit_predict(nested()), expected)
 
 
-def test_attributes_restate_the_path():
+@pytest.mark.parametrize("space", ["similarity", "features"])
+def test_attributes_restate_the_path(space):
     K = nested()
-    fitted = ConvexHierarchicalClustering(2, l1_ratio=0.3, tol=1e-3, resolution=0.5).fit(K)
-    path = solve_path(K, l1_ratio=0.3, tol=1e-3, resolution=0.5)
+    if space == "similarity":
+        options = {"weights": 10, "l1_ratio": 0.3, "tol": 1e-3, "resolution": 0.5}
+        path = solve_path(K, **options)
+    else:
+        options = {"l1_ratio": 0.3, "tol": 1e-3}
+        path = solve_features_path(K, **options)
+    # Where nothing is said of the space, weights decide.
+    fitted = ConvexHierarchicalClustering(2, **options).fit(K)
+    assert_array_equal(
+        ConvexHierarchicalClustering(space=space, **options).fit(K).linkage_, fitted.linkage_
+    )
     assert_array_equal(fitted.lambdas_, path.lambdas)
     assert_array_equal(fitted.path_.partitions, path.partitions)
     assert_array_equal(fitted.linkage_, path.linkage)
@@ -113,11 +128,14 @@ def test_attributes_restate_the_path():
 
 @pytest.mark.parametrize("lam", [0.0, 0.3, 1.5])
 def test_lam_alone_is_solved_alone(lam):
-    fitted = ConvexHierarchicalClustering(lam=lam).fit(nested())
-    assert fitted.lambdas_.tolist() == [lam]
-    assert_array_equal(fitted.labels_, solve(nested(), lam).labels)
-    assert fitted.linkage_.shape == (11, 4)
-    assert fitted.plateau_ is None
+    paper = ConvexHierarchicalClustering(lam=lam, weights=None).fit(nested())
+    assert_array_equal(paper.labels_, solve(nested(), lam).labels)
+    features = ConvexHierarchicalClustering(lam=lam).fit(nested())
+    assert_array_equal(features.labels_, solve_features_path(nested(), [lam]).points[0].labels)
+    for fitted in (paper, features):
+        assert fitted.lambdas_.tolist() == [lam]
+        assert fitted.linkage_.shape == (11, 4)
+        assert fitted.plateau_ is None
 
 
 def test_n_clusters_and_lam_exclude_each_other():
@@ -126,25 +144,37 @@ def test_n_clusters_and_lam_exclude_each_other():
 
 
 @settings(max_examples=15)
-@given(adjacencies(6), st.integers(1, 6), st.sampled_from(["two_hop", "normalized"]))
-def test_no_more_clusters_than_asked_for(adjacency, n_clusters, affinity):
-    model = ConvexHierarchicalClustering(n_clusters, affinity=affinity, gamma=0.1, tol=1e-2)
-    fitted = model.fit(adjacency)
-    assert set(fitted.labels_) == set(range(fitted.n_clusters_))
-    assert fitted.n_clusters_ == max(
-        k for k in fitted.path_.available_n_clusters if k <= n_clusters
+@given(
+    adjacencies(6),
+    st.integers(1, 6),
+    st.sampled_from(["two_hop", "normalized", "graph"]),
+    st.sampled_from(["auto", 10]),
+)
+def test_exactly_as_many_clusters_as_asked_for(adjacency, n_clusters, affinity, weights):
+    model = ConvexHierarchicalClustering(
+        n_clusters, affinity=affinity, weights=weights, gamma=0.1, tol=1e-2
     )
+    if n_clusters > len(adjacency):
+        with pytest.raises(ValueError, match=f"at most n_samples={len(adjacency)}"):
+            model.fit(adjacency)
+        return
+    fitted = model.fit(adjacency)
+    assert set(fitted.labels_) == set(range(n_clusters))
+    assert fitted.n_clusters_ == n_clusters
     components = Graph.from_matrix(fitted.path_.components[:, None] == fitted.path_.components)
     assert fitted.n_connected_components_ == components.components()[0]
 
 
-def test_without_a_number_the_suggested_plateau_is_taken_and_told(caplog):
+@pytest.mark.parametrize("weights", ["auto", 10])
+def test_without_a_number_the_suggested_scale_is_taken_and_told(caplog, weights):
     with caplog.at_level(logging.INFO, logger="convexhc.estimators"):
-        fitted = ConvexHierarchicalClustering().fit(nested())
-    assert fitted.plateau_ == fitted.path_.suggested_plateau
-    assert fitted.n_clusters_ == fitted.plateau_.n_clusters
+        fitted = ConvexHierarchicalClustering(weights=weights).fit(nested())
+    suggestion = fitted.path_.suggestion
+    assert fitted.plateau_ == fitted.path_.suggested_plateau == suggestion.plateau
+    assert fitted.n_clusters_ == suggestion.n_clusters == 4
+    assert_array_equal(fitted.labels_, suggestion.labels)
     assert_array_equal(fitted.labels_, fitted.path_.labels(n_clusters=fitted.n_clusters_))
-    assert str(fitted.plateau_) in caplog.text
+    assert str(suggestion) in caplog.text
     assert fitted.set_params(n_clusters=2).fit(nested()).plateau_ is None
 
 
@@ -159,25 +189,42 @@ def with_loners() -> np.ndarray:
     return K
 
 
-def test_small_clusters_neither_count_nor_end_a_plateau():
+def test_small_clusters_do_not_count():
     K = with_loners()
-    plain = ConvexHierarchicalClustering(tol=1e-3).fit(K)
-    condensed = ConvexHierarchicalClustering(tol=1e-3, min_cluster_size=3).fit(K)
+    model = ConvexHierarchicalClustering(tol=1e-3, weights=10)
+    condensed = clone(model).set_params(min_cluster_size=3).fit(K)
     assert_array_equal(np.bincount(condensed.labels_), [10, 10])
     assert same_partition(condensed.labels_[:12], np.repeat([0, 1], 6))
     assert_array_equal(condensed.labels_[12:], condensed.labels_[[0, 6] * 4])
-    assert condensed.plateau_.n_clusters == 2
-    # The loners that join on the way part the plain path into narrower plateaus.
-    assert condensed.plateau_.log_width > plain.plateau_.log_width
-    labels = ConvexHierarchicalClustering(2, tol=1e-3, min_cluster_size=3).fit_predict(K)
+    labels = clone(model).set_params(n_clusters=2, min_cluster_size=3).fit_predict(K)
     assert_array_equal(labels, condensed.labels_)
+    labels = ConvexHierarchicalClustering(2, tol=1e-3).fit_predict(K)
+    assert same_partition(labels[:12], np.repeat([0, 1], 6))
+
+
+def test_small_clusters_do_not_end_a_plateau():
+    path = solve_path(with_loners(), weights=10, tol=1e-3)
+    condensed, labels = path.tree.suggest(min_cluster_size=3)
+    assert_array_equal(np.bincount(labels), [10, 10])
+    assert condensed.n_clusters == 2
+    # The loners that join on the way part the plain path into narrower plateaus.
+    assert condensed.log_width > path.tree.suggest()[0].log_width
 
 
 def test_components_that_are_all_small_end_in_one_cluster():
     K = np.kron(np.eye(3), np.ones((2, 2))) + np.eye(6)
-    fitted = ConvexHierarchicalClustering(min_cluster_size=3).fit(K)
+    path = solve_path(K)
+    assert_array_equal(path.tree.suggest(min_cluster_size=3)[1], np.zeros(6))
+
+
+@pytest.mark.parametrize("weights", ["auto", 10])
+def test_components_are_clusters_however_small(weights):
+    """There is nothing else to split, and no edge speaks for joining them."""
+    K = np.kron(np.eye(3), np.ones((2, 2))) + np.eye(6)
+    fitted = ConvexHierarchicalClustering(weights=weights, min_cluster_size=3).fit(K)
     assert fitted.n_connected_components_ == 3
-    assert_array_equal(fitted.labels_, np.zeros(6))
+    assert_array_equal(fitted.labels_, [0, 0, 1, 1, 2, 2])
+    assert fitted.path_.suggestion.modularity == pytest.approx(2 / 3)
 
 
 def test_more_members_than_nodes_are_refused():
@@ -243,11 +290,16 @@ def test_an_earlier_frame_is_forgotten():
     assert not hasattr(model.fit(as_networkx(nested())), "feature_names_in_")
 
 
+def affinity_of_points(X):
+    return similarity.from_points(X, n_neighbors=4, gamma="auto")
+
+
 MAKERS = {
+    "graph": (similarity.from_graph, nested),
     "diffusion": (similarity.diffusion, nested),
     "two_hop": (similarity.two_hop, nested),
     "normalized": (similarity.normalized, nested),
-    "nearest_neighbors": (lambda X: similarity.knn(X, n_neighbors=4, gamma="auto"), points),
+    "nearest_neighbors": (affinity_of_points, points),
     "rbf": (lambda X: similarity.rbf(X, gamma="auto"), points),
 }
 
@@ -256,11 +308,38 @@ MAKERS = {
 def test_the_similarity_is_the_one_named(affinity):
     make, data = MAKERS[affinity]
     K = make(data())
-    model = ConvexHierarchicalClustering(affinity=affinity, n_neighbors=4, tol=1e-2).fit(data())
-    assert_array_equal(model.linkage_, solve_path(K, weights=10, tol=1e-2).linkage)
+    model = ConvexHierarchicalClustering(2, affinity=affinity, n_neighbors=4, tol=1e-2)
+    paper = clone(model).set_params(weights=10).fit(data())
+    assert_array_equal(paper.linkage_, solve_path(K, weights=10, tol=1e-2).linkage)
+    # A gamma is no matter of the graph alone: then K itself is made, and not only its features.
+    model.set_params(gamma=K.gamma).fit(data())
+    assert_array_equal(model.linkage_, solve_features_path(K, tol=1e-2).linkage)
+    assert paper.similarity_.items() >= {"kind": K.kind, "gamma": K.gamma}.items()
     assert model.similarity_["kind"] == K.kind
     assert model.similarity_["gamma"] == K.gamma
     assert K.parameters.items() <= model.similarity_.items()
+
+
+@pytest.mark.parametrize("affinity", ["graph", "nearest_neighbors"])
+def test_all_is_left_to_the_graph_unless_told_otherwise(affinity):
+    data = nested() - np.eye(12) if affinity == "graph" else points()
+    graph = data if affinity == "graph" else similarity.neighbor_graph(data, n_neighbors=4)
+    model = ConvexHierarchicalClustering(3, affinity=affinity, n_neighbors=4, tol=1e-3)
+    fitted = clone(model).fit(data)
+    path = cluster(graph, tol=1e-3, test_structure=False)
+    assert_array_equal(fitted.linkage_, path.linkage)
+    assert_array_equal(fitted.labels_, path.labels(n_clusters=3))
+    assert fitted.similarity_ == path.provenance.options["similarity"]
+    assert fitted.path_.structure is None
+    # The l1 norm has a say if it is given one.
+    K = similarity.from_graph(graph, gamma=0.0)
+    absolute = clone(model).set_params(l1_ratio=0.5, gamma=0.0).fit(data)
+    expected = solve_features_path(K, l1_ratio=0.5, tol=1e-3)
+    assert_array_equal(absolute.linkage_, expected.linkage)
+    assert absolute.path_.provenance.options["l1_ratio"] == 0.5
+    assert (
+        clone(model).set_params(l1_ratio=0.5).fit(data).path_.provenance.options["l1_ratio"] == 0.5
+    )
 
 
 @pytest.mark.parametrize("affinity", ["precomputed", *MAKERS])
@@ -332,14 +411,20 @@ def test_equal_points_are_one_cluster(affinity):
 
 @pytest.mark.parametrize("n_clusters", [None, 3, 1])
 def test_without_edges_only_the_top_joins(n_clusters):
-    fitted = ConvexHierarchicalClustering(n_clusters).fit(np.eye(4))
-    assert fitted.n_connected_components_ == 4
-    assert fitted.n_clusters_ == (4 if n_clusters is None else 1)
+    for weights in ("auto", 10):
+        fitted = ConvexHierarchicalClustering(n_clusters, weights=weights).fit(np.eye(4))
+        assert fitted.n_connected_components_ == 4
+        assert fitted.n_clusters_ == (4 if n_clusters is None else n_clusters)
+        # One lam alone cannot say which of them are nearer.
+        assert fitted.path_.labels(n_clusters=3, by="lam").max() == 0
 
 
 def test_an_exhausted_budget_is_told():
     with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09.*raise max_iter"):
-        ConvexHierarchicalClustering(lam=0.3, tol=1e-9, max_iter=1).fit(nested())
+        ConvexHierarchicalClustering(lam=0.3, weights=10, tol=1e-9, max_iter=1).fit(nested())
+    club = convexhc.datasets.karate().adjacency
+    with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-12.*raise max_iter"):
+        ConvexHierarchicalClustering(affinity="graph", lam=0.3, tol=1e-12, max_iter=1).fit(club)
 
 
 def test_a_fit_survives_pickling():

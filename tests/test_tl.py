@@ -14,7 +14,8 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 from convexhc import similarity, tl
 from convexhc.estimators import ConvexHierarchicalClustering
-from convexhc.path import solve_path
+from convexhc.path import cluster, solve_path
+from convexhc.similarity.structure import NoStructureWarning
 
 GROUPS = ["0"] * 4 + ["1"] * 4 + ["2"] * 4
 
@@ -48,8 +49,9 @@ def test_categories_are_in_the_order_of_the_numbers(adata):
 
 
 def test_results_are_those_of_the_path(adata):
-    tl.convexhc(adata, n_clusters=3, tol=1e-3, resolution=0.5, l1_ratio=0.2)
-    path = solve_path(similarity.two_hop(connectivities()), tol=1e-3, resolution=0.5, l1_ratio=0.2)
+    options = {"tol": 1e-3, "resolution": 0.5, "l1_ratio": 0.2}
+    tl.convexhc(adata, n_clusters=3, similarity="two_hop", weights=None, **options)
+    path = solve_path(similarity.two_hop(connectivities()), **options)
     found = adata.uns["convexhc"]
     assert_array_equal(found["linkage"], path.linkage)
     assert is_valid_linkage(found["linkage"])
@@ -62,12 +64,26 @@ def test_results_are_those_of_the_path(adata):
     assert found["similarity"]["kind"] == "two_hop"
 
 
+def test_by_default_it_is_the_path_that_the_graph_chooses(adata):
+    tl.convexhc(adata, n_clusters=3)
+    path = cluster(connectivities())
+    found = adata.uns["convexhc"]
+    assert_array_equal(found["linkage"], path.linkage)
+    assert_array_equal(found["relative_gap"], path.relative_gap)
+    assert found["similarity"] == path.provenance.options["similarity"]
+    assert found["params"]["affinity"] == "graph"
+
+
 def test_without_a_number_the_choice_is_recorded(adata):
-    tl.convexhc(adata)
+    # Twelve cells are too few to tell their groups from chance, and this is said.
+    with pytest.warns(NoStructureWarning, match="no groups beyond chance"):
+        tl.convexhc(adata)
     plateau = adata.uns["convexhc"]["plateau"]
-    assert plateau["n_clusters"] == adata.obs["convexhc"].nunique()
+    assert plateau["n_clusters"] == adata.obs["convexhc"].nunique() == 3
+    assert plateau == asdict(cluster(connectivities()).suggested_plateau)
+    tl.convexhc(adata, similarity="two_hop", weights=10)
     chosen = solve_path(similarity.two_hop(connectivities()), weights=10).suggested_plateau
-    assert plateau == asdict(chosen)
+    assert adata.uns["convexhc"]["plateau"] == asdict(chosen)
     tl.convexhc(adata, n_clusters=2)
     assert "plateau" not in adata.uns["convexhc"]
 
@@ -92,6 +108,7 @@ def assert_same_tree(found, expected):
         assert_array_equal(found, expected)
 
 
+@pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.NoStructureWarning")
 @pytest.mark.parametrize("options", [{}, {"lam": 0.3, "weights": 3}, {"weights": connectivities()}])
 def test_results_survive_a_file(adata, tmp_path, options):
     tl.convexhc(adata, tol=1e-2, **options)

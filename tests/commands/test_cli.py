@@ -41,6 +41,11 @@ UNFINISHED = {"checkpoint.npz", "begun.json"}
 ONE = ["--lambdas", "1"]
 
 
+either_solver = pytest.mark.parametrize(
+    ("solver", "given"), [("cluster", []), ("solve_path", ["--neighbors", "10"])]
+)
+
+
 @pytest.fixture(scope="module")
 def edges(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A CSV edge list of two communities of three groups, with names."""
@@ -81,11 +86,12 @@ def test_fit_finds_the_known_groups(fitted: Path) -> None:
 def test_labels_have_a_column_for_every_level(fitted: Path) -> None:
     rows = read_csv((fitted / "labels.csv").read_text())
     path = convexhc.Path.load(fitted / "path.npz")
-    counts = sorted(path.available_n_clusters)
-    assert list(rows[0]) == ["node", *(f"k{k}" for k in counts)]
+    counts = sorted(path.level_n_clusters)
+    assert list(rows[0]) == ["node", "suggested", *(f"k{k}" for k in counts)]
     assert [row["node"] for row in rows] == list(path.names)
+    assert [int(row["suggested"]) for row in rows] == path.suggestion.labels.tolist()
     for k in counts:
-        assert [int(row[f"k{k}"]) for row in rows] == path.labels(n_clusters=k).tolist()
+        assert [int(row[f"k{k}"]) for row in rows] == path.labels(n_clusters=k, by="lam").tolist()
 
 
 def test_run_json_tells_every_certificate(edges: Path, fitted: Path) -> None:
@@ -98,6 +104,9 @@ def test_run_json_tells_every_certificate(edges: Path, fitted: Path) -> None:
     assert run["convexhc"] == convexhc.__version__
     assert run["options"]["tol"] == 1e-4
     assert run["seconds"] > 0
+    assert run["level_n_clusters"] == list(path.level_n_clusters)
+    assert run["suggested_n_clusters"] == path.suggestion.n_clusters == 6
+    assert run["confident"] is path.suggestion.confident is True
 
 
 def test_json_is_the_record_and_nothing_else(
@@ -144,7 +153,17 @@ def test_files_that_are_not_of_a_run_are_not_overwritten_either(
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
 
 
-@pytest.mark.parametrize("wrong", [["--tol", "-1"], ["--l1-ratio", "2"], ["--resolution", "0"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--tol", "-1"],
+        ["--l1-ratio", "2"],
+        ["--resolution", "0"],
+        ["--resolution", "0", "--neighbors", "10"],
+        ["--method", "admm"],
+    ],
+    ids=" ".join,
+)
 def test_an_option_out_of_range_touches_nothing(
     edges: Path, fitted: Path, tmp_path: Path, wrong: list[str]
 ) -> None:
@@ -166,7 +185,7 @@ def test_fit_says_when_a_lam_is_not_solved(
     edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
-    given = ["--lambdas", "0.3", "--max-iter", "1", "--quiet"]
+    given = ["--lambdas", "0.3", "--max-iter", "1", "--quiet", "--neighbors", "10"]
     assert main(["fit", str(edges), "-o", out, *given]) == 1
     said = capsys.readouterr()
     assert "--max-iter" in said.err
@@ -180,6 +199,25 @@ def test_cut_prints_csv(fitted: Path, capsys: pytest.CaptureFixture[str]) -> Non
     path = convexhc.Path.load(fitted / "path.npz")
     assert [row["node"] for row in rows] == list(path.names)
     assert [int(row["cluster"]) for row in rows] == path.labels(n_clusters=2).tolist()
+
+
+def test_cut_gives_exactly_as_many_clusters_unless_it_is_horizontal(
+    fitted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = convexhc.Path.load(fitted / "path.npz")
+    missing = max(set(range(1, 25)) - set(path.level_n_clusters))
+    for given, count in (
+        ([], missing),
+        (
+            ["--by", "lam"],
+            max(k for k in path.level_n_clusters if k < missing),
+        ),
+    ):
+        assert main(["cut", str(fitted), "-k", str(missing), *given]) == 0
+        rows = read_csv(capsys.readouterr().out)
+        assert len({row["cluster"] for row in rows}) == count
+    assert main(["cut", str(fitted), "-k", "25"]) == 2
+    assert "at most the 24 nodes" in capsys.readouterr().err
 
 
 def test_cut_at_a_lam_to_a_file(fitted: Path, tmp_path: Path) -> None:
@@ -248,7 +286,13 @@ def test_experiment_runs_what_it_is_told(
 def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(edges)]) == 0
     said = capsys.readouterr().out
-    for word in ("24 nodes", "1 connected component,", "weight 1", "diffusion", "memory", "time"):
+    for word in ("24 nodes", "1 connected component,", "weight 1", "memory", "time"):
+        assert word in said
+    assert "similarity graph" in said
+    assert "in feature space" in said
+    assert main(["info", str(edges), "--similarity", "diffusion"]) == 0
+    said = capsys.readouterr().out
+    for word in ("similarity diffusion", "with method", "memory", "time"):
         assert word in said
 
 
@@ -260,20 +304,68 @@ def test_info_of_a_run_tells_what_its_path_tells(
     said = capsys.readouterr().out
     path = convexhc.Path.load(fitted / "path.npz")
     assert path.summary() in said
-    assert f"clusters: {' '.join(str(k) for k in path.available_n_clusters[::-1])}\n" in said
+    assert f"clusters: {' '.join(str(k) for k in path.level_n_clusters[::-1])}\n" in said
     assert f"convexhc {convexhc.__version__}" in said
     assert "tol 0.0001" in said
     assert "MAX_ITER" not in said
     if not file:
         assert str(edges) in said
-        assert "similarity diffusion, neighbors 10" in said
+        assert "similarity graph, weights multiscale" in said
+    else:
+        assert "similarity diffusion, weights multiscale" in said
+
+
+def test_the_paper_s_problem_is_a_matter_of_options(
+    edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = convexhc.as_graph(str(edges))
+    expected = {
+        "--neighbors 5": convexhc.solve_path(
+            convexhc.similarity.from_graph(graph), [0.5, 1], weights=5
+        ),
+        "--similarity two_hop": convexhc.solve_path(
+            convexhc.similarity.two_hop(graph), [0.5, 1], weights=10
+        ),
+        "--l1-ratio 0.5 --neighbors 0": convexhc.solve_path(
+            convexhc.similarity.from_graph(graph), [0.5, 1], l1_ratio=0.5
+        ),
+        "--gamma 1": convexhc.solve_path(
+            convexhc.similarity.from_graph(graph, gamma=1.0), [0.5, 1], weights=10
+        ),
+        "": convexhc.cluster(graph, [0.5, 1]),
+    }
+    for given, path in expected.items():
+        out = tmp_path / str(len(given))
+        command = ["fit", str(edges), "-o", str(out), "--quiet", "--lambdas", "0.5,1"]
+        assert main([*command, *given.split()]) == 0
+        found = convexhc.Path.load(out / "path.npz")
+        np.testing.assert_array_equal(found.objective, path.objective)
+        np.testing.assert_array_equal(found.partitions, path.partitions)
+    assert main(["info", str(tmp_path / str(len("--neighbors 5")))]) == 0
+    assert "similarity graph, neighbors 5" in capsys.readouterr().out
+
+
+def test_a_graph_without_groups_calls_for_caution(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = np.triu(np.random.default_rng(0).random((60, 60)) < 0.1, 1)
+    np.save(tmp_path / "random.npy", (drawn | drawn.T).astype(float))
+    out = tmp_path / "out"
+    assert main(["fit", str(tmp_path / "random.npy"), "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "caution: the graph has no groups beyond chance" in said
+    assert "NOT to be trusted" in said
+    assert "caution: the graph has no groups beyond chance" in (out / "report.html").read_text()
+    assert json.loads((out / "run.json").read_text())["confident"] is False
+    assert main(["info", str(out)]) == 0
+    assert "caution: the graph has no groups beyond chance" in capsys.readouterr().out
 
 
 def test_info_tells_what_was_not_solved_and_what_to_do(
     edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
-    given = ["--lambdas", "0.3,0.4", "--max-iter", "1", "--quiet"]
+    given = ["--lambdas", "0.3,0.4", "--max-iter", "1", "--quiet", "--neighbors", "10"]
     assert main(["fit", str(edges), "-o", out, *given]) == 1
     capsys.readouterr()
     assert main(["info", out]) == 0
@@ -414,26 +506,38 @@ def test_info_of_an_unfinished_run_tells_how_far_it_got_and_how_to_go_on(
     assert {file.name for file in out.iterdir()} == FILES
 
 
+@either_solver
 def test_interrupted_before_the_first_lam_leaves_nothing(
-    edges: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    solver: str,
+    given: list[str],
+    edges: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("convexhc.commands.fit.solve_path", interrupted)
-    assert main(["fit", str(edges), "-o", str(tmp_path / "out")]) == 130
+    monkeypatch.setattr(f"convexhc.commands.fit.{solver}", interrupted)
+    assert main(["fit", str(edges), "-o", str(tmp_path / "out"), *given]) == 130
     assert "nothing to go on from" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
+@either_solver
 def test_a_failed_computation_exits_with_one(
-    edges: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    solver: str,
+    given: list[str],
+    edges: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise np.linalg.LinAlgError("Eigenvalues did not converge")
 
-    monkeypatch.setattr("convexhc.commands.fit.solve_path", fail)
-    assert main(["fit", str(edges), "-o", str(tmp_path / "out")]) == 1
+    monkeypatch.setattr(f"convexhc.commands.fit.{solver}", fail)
+    assert main(["fit", str(edges), "-o", str(tmp_path / "out"), *given]) == 1
     assert "did not converge" in capsys.readouterr().err
 
 

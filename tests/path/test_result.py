@@ -7,11 +7,14 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+from sklearn.metrics import adjusted_rand_score
 
 import convexhc
 from convexhc import as_graph, datasets, similarity, solve_path
 from convexhc.path import Path, Point, Provenance, walk
+from convexhc.similarity.structure import modularity
 from laws import first_occurrence
 
 NAMES = ["<b>", "a & b", 'q"uote', "it's", "x:y", "(z)", "s p", "\u00e9"]
@@ -69,21 +72,101 @@ def test_labels_are_the_caller_s_own(path):
     assert path.labels(n_clusters=6).max() == 5
 
 
-def test_labels_by_number_are_no_more_than_asked_for(path):
+def test_horizontal_cuts_are_no_more_than_asked_for(path):
     for k in range(1, 30):
-        labels = path.labels(n_clusters=k)
+        labels = path.labels(n_clusters=k, by="lam")
         np.testing.assert_array_equal(labels, first_occurrence(labels))
         count = int(labels.max()) + 1
-        assert count == max(c for c in path.available_n_clusters if c <= k)
+        assert count == max(c for c in path.level_n_clusters if c <= k)
+        np.testing.assert_array_equal(labels, path.tree.labels(n_clusters=k))
 
 
-def test_available_numbers_are_those_of_the_cuts_largest_first(path):
-    available = path.available_n_clusters
-    assert list(available) == sorted(set(available), reverse=True)
-    assert available[0] == 24
-    assert available[-1] == 1
+@pytest.mark.parametrize("least", [None, 1, 3])
+def test_labels_by_number_are_exactly_as_many_as_asked_for(path, least):
+    assert path.available_n_clusters == tuple(range(24, 0, -1))
+    for k in path.available_n_clusters:
+        labels = path.labels(n_clusters=k, min_cluster_size=least)
+        np.testing.assert_array_equal(labels, first_occurrence(labels))
+        assert labels.max() + 1 == k
+    with pytest.raises(ValueError, match="at most the 24 nodes; got 25"):
+        path.labels(n_clusters=25)
+
+
+def within(path, labels):
+    """Within-cluster sum of squares of the features."""
+    parts = [path.features[labels == label] for label in range(labels.max() + 1)]
+    return sum(np.square(part - part.mean(axis=0)).sum() for part in parts)
+
+
+def test_prunings_are_no_worse_than_horizontal_cuts_of_as_many(path):
+    for k in path.level_n_clusters:
+        pruned, cut = (
+            within(path, path.labels(n_clusters=k, by=by, min_cluster_size=1))
+            for by in ("pruning", "lam")
+        )
+        assert pruned <= cut + 1e-9
+
+
+def test_levels_are_those_of_the_cuts_largest_first(path):
+    levels = path.level_n_clusters
+    assert list(levels) == sorted(set(levels), reverse=True)
+    assert levels[0] == 24
+    assert levels[-1] == 1
     if path.is_nested:
-        assert set(path.n_clusters.tolist()) | {24, 1} == set(available)
+        assert set(path.n_clusters.tolist()) | {24, 1} == set(levels)
+
+
+def test_a_path_without_a_graph_is_pruned_from_the_top():
+    path = drawn_path([[0, 0, 1, 2, 2, 3], [0, 0, 0, 1, 1, 2], [0, 0, 0, 0, 0, 0]])
+    assert path.features is None
+    for k, expected in [(4, [0, 0, 1, 2, 2, 3]), (3, [0, 0, 0, 1, 1, 2])]:
+        np.testing.assert_array_equal(path.labels(n_clusters=k), expected)
+    assert path.suggestion.modularity is None
+    plateau, labels = path.tree.suggest()
+    assert path.suggested_plateau == plateau
+    np.testing.assert_array_equal(path.suggestion.labels, labels)
+
+
+def test_the_suggestion_is_the_pruning_of_largest_modularity(path):
+    A = sparse.csr_array(path.graph.matrix())
+    A.setdiag(0.0)
+    A.eliminate_zeros()
+    scores = [modularity(A, path.labels(n_clusters=k)) for k in range(1, 24)]
+    suggestion = path.suggestion
+    assert suggestion.n_clusters == int(np.argmax(np.round(scores, 9))) + 1 > 1
+    assert suggestion.modularity == pytest.approx(max(scores), abs=1e-9)
+    np.testing.assert_array_equal(suggestion.labels, path.labels(n_clusters=suggestion.n_clusters))
+    agreement = {
+        plateau: adjusted_rand_score(suggestion.labels, path.tree.labels(lam=plateau.lam_from))
+        for plateau in path.plateaus
+    }
+    assert agreement[path.suggested_plateau] == pytest.approx(max(agreement.values()))
+
+
+def test_where_no_cut_is_better_than_chance_one_cluster_is_suggested():
+    path = solve_path(np.ones((6, 6)) + np.eye(6))
+    assert path.suggestion.n_clusters == 1
+    assert path.suggestion.modularity == pytest.approx(0.0)
+    assert path.suggestion.confident
+    assert "suggested scale: 1 cluster, modularity 0.00, near lam" in path.summary()
+
+
+@pytest.mark.parametrize(
+    ("partitions", "collapses"),
+    [
+        ([range(40), [0] * 40], True),
+        ([range(30), [0] * 30], False),
+        ([range(40), np.arange(40) // 4, [0] * 40], False),
+        ([[0, 0, *range(1, 39)], [0] * 39 + [1]], True),
+    ],
+    ids=["at once", "few nodes", "in steps", "nearly"],
+)
+def test_a_fall_to_one_cluster_is_a_collapse(partitions, collapses):
+    path = drawn_path([np.asarray(row) for row in partitions])
+    assert path.collapses == collapses
+    assert path.suggestion.confident != collapses
+    assert ("caution: the path collapses" in path.summary()) == collapses
+    assert ("NOT to be trusted" in path.summary()) == collapses
 
 
 def test_clusters_are_the_names_by_label(named):
@@ -114,15 +197,18 @@ def test_small_clusters_can_be_passed_over():
         {},
         {"lam": 1.0, "n_clusters": 2},
         {"n_clusters": 0},
+        {"n_clusters": 25},
+        {"n_clusters": 2, "by": "height"},
         {"lam": -1.0},
         {"lam": np.nan},
         {"n_clusters": 2, "small": "drop"},
         {"n_clusters": 2, "min_cluster_size": 0},
+        {"n_clusters": 2, "by": "lam", "min_cluster_size": 0},
     ],
     ids=str,
 )
 def test_other_questions_are_refused(path, asked):
-    with pytest.raises(ValueError, match=r"lam|n_clusters|small|min_cluster_size"):
+    with pytest.raises(ValueError, match=r"lam|n_clusters|small|min_cluster_size|by"):
         path.labels(**asked)
 
 
@@ -252,7 +338,12 @@ def test_summary_names_size_range_certificate_and_plateaus(path):
     assert f"{len(path.points)} lam" in said
     assert f"{path.relative_gap.max():.1e}" in said
     assert re.search(r"\b6 clusters for lam", said)
-    assert f"suggested scale: {path.suggested_plateau.n_clusters} clusters for lam" in said
+    suggestion = path.suggestion
+    assert (
+        f"suggested scale: {suggestion.n_clusters} clusters, modularity "
+        f"{suggestion.modularity:.2f}, near lam {suggestion.plateau.lam_from:.4g} to "
+        f"{suggestion.plateau.lam_to:.4g}\n"
+    ) in said
     assert "not solved" not in said
     assert "only close the tree" not in said
 
