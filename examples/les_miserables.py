@@ -1,19 +1,19 @@
-"""Who appears with whom in Les Miserables: a plain cut, and groups that are large enough.
+"""Who appears with whom in Les Miserables: the levels of lam, and groups that are large enough.
 
-Nobody knows the true groups. Other numbers of neighbours (5, 8, all) draw other borders.
+Nobody knows the true groups; the suggested scale is a place to start.
 """
 
 import networkx as nx
 
 import convexhc
 
-K = convexhc.similarity.two_hop(nx.les_miserables_graph())
-path = convexhc.solve_path(K, weights=3)
+path = convexhc.cluster(nx.les_miserables_graph())
+print(path.summary())
 
-# A plain cut spends its clusters on single characters at the border; a condensed one does not.
-for label, options in {"plain": {}, "condensed": {"min_cluster_size": 4}}.items():
-    groups = path.clusters(n_clusters=6, **options)
-    print(f"{label}: sizes {sorted((len(group) for group in groups), reverse=True)}")
+# A level of lam spends its clusters on single characters at the border; a pruning does not.
+for by in ("lam", "pruning"):
+    groups = path.clusters(n_clusters=6, by=by)
+    print(f"by {by}: sizes {sorted((len(group) for group in groups), reverse=True)}")
 
-for group in path.clusters(n_clusters=6, min_cluster_size=4):
+for group in path.clusters(n_clusters=6):
     print(f"  {len(group):2d}  {', '.join(group[:5])} ...")

@@ -1,17 +1,16 @@
-"""The clusterer: scikit-learn's contract, and agreement with the functions it is made of."""
+"""The clusterers: agreement with the functions they are made of."""
 
 from __future__ import annotations
 
-import importlib
 import logging
 import pickle
-import sys
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from drawn_graphs import adjacencies
+from estimator_data import GROUPS, NEIGHBOURS, PAIRS, indefinite, nested, points, same_partition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -23,77 +22,13 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import (
-    check_dataframe_column_names_consistency,
-    check_param_validation,
-    parametrize_with_checks,
-)
 
 import convexhc
-from convexhc import estimators, similarity
+from convexhc import similarity
 from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 from convexhc.graph import Graph
 from convexhc.path import cluster, solve_features_path, solve_path, solve_points_path
 from convexhc.solvers.solve import solve
-
-# Loose, for most checks ask whether a fit works, not how exact it is. "auto", since they make
-# similarities that are singular, or rounded to integers.
-PRECOMPUTED = ConvexHierarchicalClustering(gamma="auto", tol=0.03)
-PAPER = clone(PRECOMPUTED).set_params(weights=10, method="admm", resolution=1.0)
-NEIGHBOURS = ConvexHierarchicalClustering(affinity="nearest_neighbors", tol=0.01)
-POINTS = ConvexClustering(n_lambdas=10, tol=0.01)
-# The checks pass points and similarities at random, in which there are no groups to find.
-at_random = pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.NoStructureWarning")
-
-
-def expected_failures(estimator):
-    if getattr(estimator, "affinity", None) != "precomputed":
-        return {}
-    return {"check_clustering": "it passes 50 points of the plane, which are no square similarity"}
-
-
-@at_random
-@parametrize_with_checks(
-    [PRECOMPUTED, PAPER, NEIGHBOURS, POINTS], expected_failed_checks=expected_failures
-)
-def test_scikit_learn_accepts(estimator, check):
-    """A check raises what it finds, and leaves the estimator it was given as it was."""
-    before = estimator.get_params()
-    check(estimator)
-    assert estimator.get_params() == before
-    assert not hasattr(estimator, "path_")
-
-
-@at_random
-@pytest.mark.parametrize("estimator", [PRECOMPUTED, NEIGHBOURS, POINTS], ids=["K", "knn", "points"])
-@pytest.mark.parametrize(
-    "check", [check_param_validation, check_dataframe_column_names_consistency]
-)
-def test_the_checks_for_scikit_learn_itself_pass_too(estimator, check):
-    before = estimator.get_params()
-    check(type(estimator).__name__, estimator)
-    assert estimator.get_params() == before
-    assert not hasattr(estimator, "path_")
-
-
-def nested() -> np.ndarray:
-    """Two pairs of groups of three: similar inside a group, less in its pair, least across."""
-    pair = np.kron(np.eye(2), np.full((3, 3), 0.9)) + 0.1
-    return np.kron(np.eye(2), pair) + 0.01 + np.eye(12)
-
-
-GROUPS = np.repeat([0, 1, 2, 3], 3)
-PAIRS = np.repeat([0, 1], 6)
-
-
-def points() -> np.ndarray:
-    centres = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
-    return np.repeat(centres, 6, axis=0) + np.random.default_rng(0).normal(size=(18, 2))
-
-
-def same_partition(one, other) -> bool:
-    pairs = len(set(zip(one, other, strict=True)))
-    return pairs == len(set(one)) == len(set(other))
 
 
 @pytest.mark.parametrize(("n_clusters", "expected"), [(4, GROUPS), (2, PAIRS), (1, 0 * PAIRS)])
@@ -349,10 +284,6 @@ def test_gamma_is_added_and_reported(affinity):
     assert model.similarity_["gamma"] == 2.0
 
 
-def indefinite() -> np.ndarray:
-    return nested() * (1 - np.eye(12))
-
-
 def test_an_indefinite_similarity_is_refused_unless_it_may_be_shifted():
     with pytest.raises(ValueError, match="not positive semidefinite"):
         ConvexHierarchicalClustering().fit(indefinite())
@@ -466,75 +397,6 @@ def test_a_pipeline_ends_in_it():
         StandardScaler(), clone(NEIGHBOURS).set_params(n_clusters=3, n_neighbors=4)
     )
     assert same_partition(model.fit_predict(points()), np.repeat([0, 1, 2], 6))
-
-
-class Recorder:
-    """A callback that counts, and ends the path at a number of clusters."""
-
-    max_propagation_depth = None
-
-    def __init__(self, stop_at=0):
-        self.stop_at = stop_at
-        self.told = []
-        self.ended = []
-
-    def setup(self, estimator, context):
-        self.told.append("setup")
-
-    def on_fit_task_begin(self, estimator, context):
-        self.told.append(f"begin {context.task_name}")
-
-    def on_fit_task_end(self, estimator, context, *, metadata=None, fitted_estimator=None):
-        self.told.append(f"end {context.task_name}")
-        if context.task_name != "lam":
-            self.ended.append(fitted_estimator)
-            return False
-        return metadata["point"].n_clusters <= self.stop_at
-
-    def teardown(self, estimator, context):
-        self.told.append("teardown")
-
-
-def test_callbacks_are_told_of_every_lam():
-    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
-    recorder = Recorder()
-    model = ConvexHierarchicalClustering(2, tol=1e-2).set_callbacks(recorder).fit(nested())
-    each = ["begin lam", "end lam"] * len(model.lambdas_)
-    assert recorder.told == ["setup", "begin fit", *each, "end fit", "teardown"]
-    assert_array_equal(recorder.ended[0].labels_, model.labels_)
-    with pytest.raises(ValueError, match="semidefinite"):
-        model.fit(indefinite())
-    assert recorder.told.count("setup") == recorder.told.count("teardown") == 2
-
-
-@pytest.mark.parametrize("lam", [None, 0.3])
-def test_callbacks_reach_into_a_pipeline(lam):
-    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
-    recorder = Recorder()
-    model = make_pipeline(StandardScaler(), clone(NEIGHBOURS).set_params(lam=lam))
-    model.set_callbacks(recorder).fit(points())
-    assert recorder.told.count("end lam") == len(model[-1].lambdas_)
-
-
-def test_a_callback_may_end_the_path():
-    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
-    model = ConvexHierarchicalClustering(tol=1e-2).set_callbacks(Recorder(stop_at=4))
-    fitted = model.fit(nested())
-    assert not fitted.path_.complete
-    assert fitted.path_.n_clusters.min() <= 4
-    assert np.count_nonzero(fitted.path_.n_clusters <= 4) == 1
-
-
-def test_scikit_learn_without_callbacks_will_do(monkeypatch):
-    with monkeypatch.context() as older:
-        older.setitem(sys.modules, "sklearn.callback", None)
-        older.setattr(convexhc, "estimators", estimators)
-        for module in [name for name in sys.modules if name.startswith("convexhc.estimators")]:
-            older.delitem(sys.modules, module)
-        alone = importlib.import_module("convexhc.estimators")
-    model = alone.ConvexHierarchicalClustering(4)
-    assert not hasattr(model, "set_callbacks")
-    assert_array_equal(model.fit_predict(nested()), GROUPS)
 
 
 def test_the_clusterer_of_points_restates_its_path():

@@ -49,18 +49,19 @@ def test_southern_women_fall_into_two_groups_of_nine(run):
     assert "Evelyn Jefferson" in printed
 
 
-def test_les_miserables_has_no_single_characters_in_its_condensed_cut(run):
+def test_les_miserables_has_no_single_characters_in_its_pruning(run):
     variables, printed = run("les_miserables")
     path = variables["path"]
-    plain = path.clusters(n_clusters=6)
-    condensed = path.clusters(n_clusters=6, min_cluster_size=4)
-    assert min(map(len, condensed)) >= 4
-    assert len(condensed) == 6
-    assert min(map(len, plain)) == 1
+    level = path.clusters(n_clusters=6, by="lam")
+    pruned = path.clusters(n_clusters=6)
+    assert min(map(len, pruned)) >= 4
+    assert len(pruned) == 6
+    assert min(map(len, level)) == 1
+    assert path.suggestion.confident
     # The students of the barricade are together.
     students = {"Enjolras", "Combeferre", "Courfeyrac", "Joly", "Grantaire", "Feuilly"}
-    assert any(students <= set(group) for group in condensed)
-    assert "condensed" in printed
+    assert any(students <= set(group) for group in pruned)
+    assert "by pruning" in printed
 
 
 def test_wine_is_told_apart_by_cultivar(run):

@@ -5,13 +5,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +22,6 @@ from convexhc.commands.fit import parse_lambdas
 from convexhc.commands.speech import Refusal
 from convexhc.datasets import fractal_graph
 from convexhc.experiments import EXPERIMENTS
-from convexhc.path.storage import Checkpoint, Progress
 
 FILES = {
     "labels.csv",
@@ -36,7 +32,6 @@ FILES = {
     "run.json",
     "report.html",
 }
-UNFINISHED = {"checkpoint.npz", "begun.json"}
 # One lam is enough where only the files matter.
 ONE = ["--lambdas", "1"]
 
@@ -44,24 +39,6 @@ ONE = ["--lambdas", "1"]
 either_solver = pytest.mark.parametrize(
     ("solver", "given"), [("cluster", []), ("solve_path", ["--neighbors", "10"])]
 )
-
-
-@pytest.fixture(scope="module")
-def edges(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A CSV edge list of two communities of three groups, with names."""
-    graph = fractal_graph(0, n_meta=2, n_super=3, clique=4)
-    tail, head = np.nonzero(np.triu(graph.adjacency.toarray()))
-    file = tmp_path_factory.mktemp("graphs") / "edges.csv"
-    lines = [f"n{a:02d},n{b:02d},1" for a, b in zip(tail, head, strict=True)]
-    file.write_text("\n".join(["source,target,weight", *lines]) + "\n")
-    return file
-
-
-@pytest.fixture(scope="module")
-def fitted(edges: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("fit") / "out"
-    assert main(["fit", str(edges), "-o", str(out), "--quiet"]) == 0
-    return out
 
 
 def read_csv(text: str) -> list[dict[str, str]]:
@@ -440,88 +417,6 @@ def test_lambdas_that_are_no_numbers_are_refused() -> None:
     for text in ("a,b", "1:2", "0:1:5:6", "1:x:3"):
         with pytest.raises(Refusal, match="--lambdas"):
             parse_lambdas(text)
-
-
-@pytest.fixture
-def ctrl_c_after_three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The process sends itself the signal of Ctrl-C when the third lam has been saved."""
-    write = Checkpoint.write
-
-    def once(self: Checkpoint, progress: Progress) -> None:
-        write(self, progress)
-        if len(progress.points) == 3:
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(Checkpoint, "write", once)
-    # A process started in the background ignores the signal until told otherwise.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("ctrl_c_after_three")
-def test_interrupted_then_resumed_gives_the_same_path(
-    edges: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # In one process, since freshly compiled code and code from the cache differ in the last bit.
-    out = tmp_path / "out"
-    assert main(["fit", str(edges), "-o", str(out), "--quiet"]) == 130 == 128 + signal.SIGINT
-    said = capsys.readouterr().err
-    assert {file.name for file in out.iterdir()} == UNFINISHED
-    assert main(["fit", str(edges), "-o", str(out)]) == 2
-    program, *told = shlex.split(said.split("go on with: ")[1])
-    assert program == "convexhc"
-    assert main(told) == 0
-    assert {file.name for file in out.iterdir()} == FILES
-    resumed, whole = (convexhc.Path.load(folder / "path.npz") for folder in (out, fitted))
-    np.testing.assert_array_equal(resumed.lambdas, whole.lambdas)
-    np.testing.assert_array_equal(resumed.partitions, whole.partitions)
-    np.testing.assert_array_equal(resumed.objective, whole.objective)
-
-
-@pytest.mark.usefixtures("ctrl_c_after_three")
-def test_info_of_an_unfinished_run_tells_how_far_it_got_and_how_to_go_on(
-    edges: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(edges.parent)
-    out = tmp_path / "out"
-    assert main(["fit", edges.name, "-o", str(out), "--tol", "1e-3", "--quiet"]) == 130
-    goes_on = capsys.readouterr().err.split("go on with: ")[1]
-    assert main(["info", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert "24 nodes" in said
-    assert "3 lam solved, from " in said
-    assert said.endswith(f"go on with: {goes_on}")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("convexhc.commands.saved.__version__", "99.0")
-    assert main(["info", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert f"go on in {edges.parent} with: {goes_on}" in said
-    assert f"begun with convexhc {convexhc.__version__}, which it needs; this is 99.0" in said
-    (out / "begun.json").unlink()
-    assert main(["info", str(out)]) == 0
-    assert "the command it was begun with, and --resume" in capsys.readouterr().out
-    monkeypatch.chdir(edges.parent)
-    assert main(shlex.split(goes_on)[1:]) == 0
-    assert {file.name for file in out.iterdir()} == FILES
-
-
-@either_solver
-def test_interrupted_before_the_first_lam_leaves_nothing(
-    solver: str,
-    given: list[str],
-    edges: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(f"convexhc.commands.fit.{solver}", interrupted)
-    assert main(["fit", str(edges), "-o", str(tmp_path / "out"), *given]) == 130
-    assert "nothing to go on from" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
 
 
 @either_solver
