@@ -1,7 +1,7 @@
 """Women and the parties they went to: a bipartite network, projected on the women.
 
-The number of neighbours matters: 3 gives two groups of nine, 5 has no cut into two unless small
-clusters are passed over, and with all weights nearly everybody fuses at once.
+The paper's problem, on the similarity of common acquaintances. From 2 to 8 neighbours give two
+groups of nine; with all weights nearly everybody fuses at once, and two women are left over.
 """
 
 import networkx as nx

@@ -75,9 +75,7 @@ def test_by_default_it_is_the_path_that_the_graph_chooses(adata):
 
 
 def test_without_a_number_the_choice_is_recorded(adata):
-    # Twelve cells are too few to tell their groups from chance, and this is said.
-    with pytest.warns(NoStructureWarning, match="no groups beyond chance"):
-        tl.convexhc(adata)
+    tl.convexhc(adata)
     plateau = adata.uns["convexhc"]["plateau"]
     assert plateau["n_clusters"] == adata.obs["convexhc"].nunique() == 3
     assert plateau == asdict(cluster(connectivities()).suggested_plateau)
@@ -108,7 +106,19 @@ def assert_same_tree(found, expected):
         assert_array_equal(found, expected)
 
 
-@pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.NoStructureWarning")
+def test_cells_without_groups_are_warned_of():
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.random((50, 50)) < 0.15, 1)
+    cells = anndata.AnnData(np.zeros((50, 1), dtype=np.float32))
+    cells.obsp["connectivities"] = sparse.csr_matrix((upper | upper.T).astype(np.float32))
+    with pytest.warns(NoStructureWarning, match="no groups beyond chance"):
+        tl.convexhc(cells)
+    assert cells.obs["convexhc"].nunique() > 1
+    # Who asks for a number gets it without a word.
+    tl.convexhc(cells, n_clusters=4)
+    assert cells.obs["convexhc"].nunique() == 4
+
+
 @pytest.mark.parametrize("options", [{}, {"lam": 0.3, "weights": 3}, {"weights": connectivities()}])
 def test_results_survive_a_file(adata, tmp_path, options):
     tl.convexhc(adata, tol=1e-2, **options)
