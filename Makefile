@@ -7,7 +7,7 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs screenshots clean browser large
+.PHONY: help demo test check bench docs screenshots clean browser large quality
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ bench: $(VENV)/dev.stamp ## time solvers, paths, points, cohorts and the smooth 
 	$(BIN)/python benchmarks/points.py --sizes 1000 5000
 	$(BIN)/python benchmarks/cohort.py
 	$(BIN)/python benchmarks/smooth.py --nodes 10000 100000
+
+quality: $(VENV)/dev.stamp ## clusters against known groups, beside other methods (minutes: QUALITY=--quick)
+	$(BIN)/python -m experiments.quality $(QUALITY)
 
 large: $(VENV)/dev.stamp ## the same at larger sizes
 	$(BIN)/python benchmarks/paths.py --no-fractal --whole 1000 2000 --coarse 5000 10000

@@ -18,6 +18,9 @@ Labels = NDArray[np.int64]
 LADDER_RATIO = 2.0**0.5
 # Nodes per group, on average, at the finest scale.
 FINEST_SIZE = 5
+# In small graphs groups may have three nodes, as long as there are no more groups than this.
+FEWEST_NODES = 3
+FEW_GROUPS = 10
 # Groups at the finest scale at most: memory of a scale is n times this.
 MOST_GROUPS = 200
 # Lazy steps after which the features are looked at again, for groups of groups.
@@ -75,7 +78,7 @@ def refined_scales(
     >>> from scipy import sparse
     >>> A = sparse.csr_array(np.kron(np.eye(4), np.ones((5, 5))) + 0.1)
     >>> refined_scales(A, np.kron(np.eye(4), np.ones((5, 1)))).n_groups
-    (2, 3, 4)
+    (2, 3, 4, 6)
     """
     counts = _ladder(len(features))
     if not counts:
@@ -106,7 +109,7 @@ def _merged(adjacency: sparse.csr_array, finest: Labels, counts: list[int]) -> l
 
 def _ladder(n: int) -> list[int]:
     """Numbers of groups, each the square root of two times the one before."""
-    most = min(n / FINEST_SIZE, MOST_GROUPS)
+    most = min(max(n / FINEST_SIZE, min(n / FEWEST_NODES, FEW_GROUPS)), MOST_GROUPS)
     if most < 2:
         return []
     steps = int(np.log(most / 2.0) / np.log(LADDER_RATIO) + 1e-9)
