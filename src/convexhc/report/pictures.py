@@ -121,9 +121,14 @@ def assignment_map(path: Path, order: IntArray) -> dict[str, Any] | None:
     shades = []
     for at in kept:
         values = _level_rows(path, at, cell, cells)
-        top = float(np.quantile(values[values > 0], 0.99))
+        top = float(np.quantile(values[values > 0], 0.99)) if (values > 0).any() else 1.0
         shades.append(quantized(np.sqrt(values), 0.0, float(np.sqrt(top)), SHADES).ravel())
-    return {"cells": cells, "levels": kept, "shades": packed(np.concatenate(shades))}
+    return {
+        "cells": cells,
+        "levels": kept,
+        "shades": packed(np.concatenate(shades)),
+        "inFeatures": path.given_features is not None,
+    }
 
 
 def _level_rows(path: Path, at: int, cell: IntArray, cells: int) -> FloatArray:
@@ -134,7 +139,11 @@ def _level_rows(path: Path, at: int, cell: IntArray, cells: int) -> FloatArray:
     _, first, label = np.unique(point.labels, return_index=True, return_inverse=True)
     share = 1.0 / np.bincount(cell, minlength=cells)[cell]
     into = sparse.csr_array((share, (np.arange(n), cell)), shape=(n, cells))
-    columns = np.asarray(np.maximum(point.distinct, 0.0) @ into)
+    rows = point.distinct
+    if path.given_features is not None:
+        # Centroids in feature space have no share of every node, but a similarity with its own.
+        rows = rows @ rows[point.labels].T
+    columns = np.asarray(np.maximum(rows, 0.0) @ into)
     if cells == n:
         return np.asarray(columns[np.argsort(first)])
     clusters = sparse.csr_array((share, (cell, label)), shape=(cells, first.size))

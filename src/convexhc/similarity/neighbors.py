@@ -17,6 +17,8 @@ from convexhc.similarity.result import Gamma, Similarity
 N_NEIGHBORS = 15
 # Neighbours of a point where there are few points.
 FEWEST_NEIGHBORS = 3
+# Distances in local units are cut off here: their weight may not fade to zero.
+FARTHEST = 1e100
 
 
 def neighbor_weights(X: Any, *, n_neighbors: int = N_NEIGHBORS) -> Graph:
@@ -117,7 +119,8 @@ def neighbor_graph(X: Any, *, n_neighbors: int | None = None) -> Graph:
     links = [(rows, columns, distance.ravel())]
     while True:
         tail, head, length = (np.concatenate(part) for part in zip(*links, strict=True))
-        near = 1.0 / (1.0 + np.square(length) / (unit[tail] * unit[head]))
+        far = [np.minimum(length / unit[end], FARTHEST) for end in (tail, head)]
+        near = 1.0 / (1.0 + far[0] * far[1])
         found = sparse.coo_array((near, (tail, head)), shape=(n, n)).tocsr()
         # Links found from both ends are summed above; from_matrix takes the larger of the halves.
         found.data = np.minimum(found.data, 1.0)

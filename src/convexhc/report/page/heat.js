@@ -5,7 +5,8 @@ function makeHeat(choose) {
   const surface = new CanvasSurface(host, "Heat map in tree order, with the blocks of the clusters");
   const small = document.createElement("canvas");
   const order = DATA.tree.order;
-  const kinds = { assignment: "Assignments \u03c0", similarity: "Similarity K" };
+  const inFeatures = DATA.assignment && DATA.assignment.inFeatures;
+  const kinds = { assignment: inFeatures ? "Centroids" : "Assignments \u03c0", similarity: "Similarity K" };
   const offered = Object.keys(kinds).filter((kind) => DATA[kind]);
   const edge = 9;
   let size = 0;
@@ -117,7 +118,9 @@ function makeHeat(choose) {
     byId("heat-caption").textContent =
       (state.matrix === "similarity"
         ? "How similar each pair of nodes is"
-        : "Column i: the centroid of node i, the share of every node in it at this level") +
+        : inFeatures
+          ? "Inner products of the centroids at this level"
+          : "Column i: the centroid of node i, the share of every node in it at this level") +
       `. Nodes in tree order${shared}.`;
   }
 
