@@ -34,3 +34,29 @@ def assert_same(found: Graph, expected: Graph, *, rtol: float = 0.0) -> None:
     np.testing.assert_array_equal(found.head, expected.head)
     np.testing.assert_allclose(found.weight, expected.weight, rtol=rtol, atol=0)
     np.testing.assert_allclose(found.diagonal, expected.diagonal, rtol=rtol, atol=0)
+
+
+def planted(
+    seed: int,
+    sizes: tuple[int, ...] = (8, 8, 8),
+    *,
+    inside: float = 0.7,
+    across: float = 0.1,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """A graph with groups, weighted so that no two edges are equal, and its groups."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    share = np.where(group[:, None] == group, inside, across)
+    drawn = np.triu(rng.random(share.shape) < share, 1) * rng.uniform(0.5, 1.5, share.shape)
+    return drawn + drawn.T, group
+
+
+def wired_at_random(seed: int, n: int = 100) -> NDArray[np.float64]:
+    """A graph whose degrees vary and whose edges know nothing but the degrees."""
+    rng = np.random.default_rng(seed)
+    ends = rng.permutation(np.repeat(np.arange(n), 2 * rng.integers(1, 6, n)))
+    A = np.zeros((n, n))
+    A[ends[::2], ends[1::2]] = 1.0
+    A = np.maximum(A, A.T)
+    np.fill_diagonal(A, 0.0)
+    return A
