@@ -28,22 +28,28 @@ class Suggestion:
         Its modularity on the graph; None if the path knows no graph.
     plateau : Plateau
         The range of lam whose partition is nearest to it.
-    confident : bool
-        False if the graph has no groups beyond chance, or if the path collapses.
+    caution : str
+        What speaks against it, in a few words: no groups beyond chance, or a path that collapses.
+        Empty if nothing does.
     """
 
     n_clusters: int
     labels: Labels = field(repr=False)
     modularity: float | None
     plateau: Plateau
-    confident: bool
+    caution: str = ""
+
+    @property
+    def confident(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.caution
 
     def __str__(self) -> str:
         noun = "cluster" if self.n_clusters == 1 else "clusters"
         reason = "" if self.modularity is None else f", modularity {self.modularity:.2f}"
         near = f", near lam {self.plateau.lam_from:.4g} to {self.plateau.lam_to:.4g}"
-        trust = "" if self.confident else "; NOT to be trusted, see below"
-        return f"{self.n_clusters} {noun}{reason}{near}{trust}"
+        against = f"; not to be trusted: {self.caution}" if self.caution else ""
+        return f"{self.n_clusters} {noun}{reason}{near}{against}"
 
 
 def doubt(path: Path) -> str:
@@ -67,16 +73,17 @@ def suggest(path: Path, min_cluster_size: int | None = None) -> Suggestion:
     if found is None:
         plateau, labels = path.tree.suggest(min_cluster_size=min_cluster_size or 1)
         count = int(labels.max()) + 1
-        return Suggestion(count, labels, None, plateau, _sure(path, count))
+        return Suggestion(count, labels, None, plateau, _caution(path, count))
     count, modularity = found
     labels = path.reading.labels(count, min_cluster_size)
-    return Suggestion(count, labels, modularity, _nearest(path, labels), _sure(path, count))
+    return Suggestion(count, labels, modularity, _nearest(path, labels), _caution(path, count))
 
 
-def _sure(path: Path, count: int) -> bool:
-    """Whether nothing speaks against the suggestion; one cluster claims no groups."""
-    groups = path.structure is None or path.structure.found or count == 1
-    return groups and not path.collapses
+def _caution(path: Path, count: int) -> str:
+    """What speaks against so many clusters; one cluster claims no groups."""
+    if path.structure is not None and not path.structure.found and count > 1:
+        return "no groups beyond chance" if path.structure.tested else "too small to tell"
+    return "the path collapses" if path.collapses else ""
 
 
 def _nearest(path: Path, labels: Labels) -> Plateau:
