@@ -331,7 +331,7 @@ def test_a_graph_without_groups_calls_for_caution(
     assert main(["fit", str(tmp_path / "random.npy"), "-o", str(out)]) == 0
     said = capsys.readouterr().out
     assert "caution: the graph has no groups beyond chance" in said
-    assert "NOT to be trusted" in said
+    assert "not to be trusted" in said
     assert "caution: the graph has no groups beyond chance" in (out / "report.html").read_text()
     assert json.loads((out / "run.json").read_text())["confident"] is False
     assert main(["info", str(out)]) == 0

@@ -166,7 +166,7 @@ def test_a_fall_to_one_cluster_is_a_collapse(partitions, collapses):
     assert path.collapses == collapses
     assert path.suggestion.confident != collapses
     assert ("caution: the path collapses" in path.summary()) == collapses
-    assert ("NOT to be trusted" in path.summary()) == collapses
+    assert ("not to be trusted" in path.summary()) == collapses
 
 
 def test_clusters_are_the_names_by_label(named):

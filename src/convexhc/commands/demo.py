@@ -5,18 +5,16 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path as File
 
-from convexhc.commands.progress import ProgressLine, follow
+from convexhc.commands.progress import ProgressLine, count_along, follow
 from convexhc.commands.speech import Say
 from convexhc.datasets import fractal_graph, karate
 from convexhc.io import as_graph
 from convexhc.metrics import effective_rank
-from convexhc.path import Path, solve_path
+from convexhc.path import Path, cluster, solve_path
+from convexhc.path.graph_path import N_LAMBDAS
 from convexhc.report import write_report
-from convexhc.similarity import Similarity, two_hop
+from convexhc.similarity import Similarity, from_graph, two_hop
 from convexhc.solvers.solve import solve
-
-# Neighbours that weigh in the karate club: with all of them its members meet at almost one lam.
-_STRONGEST = 10
 
 
 def demo(options: Namespace, say: Say, progress: ProgressLine) -> int:
@@ -49,7 +47,9 @@ def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
         "\nThe gap is a proof: no centroids have an objective better than ours by more than that\n"
         "share. ARI 1 means that the clusters are exactly the known groups.\n"
     )
-    path = _path(K, None, say, progress)
+    path = solve_path(K, on_check=follow(progress, K.graph, weights=None))
+    progress.clear()
+    say(path.summary())
     title = "Fractal graph: 28 cliques in 4 communities"
     _report(path, folder, graph.adjacency, K, title, say)
 
@@ -58,20 +58,14 @@ def _karate(folder: File, say: Say, progress: ProgressLine) -> None:
     from sklearn.metrics import adjusted_rand_score
 
     club = karate()
-    K = two_hop(club.adjacency, gamma=0.05)
-    say("\nZachary's karate club: 34 members, who later split in two.\n")
-    path = _path(K, _STRONGEST, say, progress)
-    labels = path.labels(n_clusters=2, min_cluster_size=5)
-    found = adjusted_rand_score(club.labels, labels)
-    say(f"ARI of the cut in two (groups of five or more) with the split: {found:.3f}")
-    _report(path, folder, club.adjacency, K, "Zachary's karate club", say)
-
-
-def _path(K: Similarity, weights: int | None, say: Say, progress: ProgressLine) -> Path:
-    path = solve_path(K, weights=weights, on_check=follow(progress, K.graph, weights=weights))
+    say("\nZachary's karate club: 34 members, who later split in two. All is left to the graph.\n")
+    path = cluster(club.adjacency, on_check=count_along(progress, N_LAMBDAS))
     progress.clear()
     say(path.summary())
-    return path
+    found = adjusted_rand_score(club.labels, path.labels(n_clusters=2))
+    say(f"ARI of two clusters with the split: {found:.3f}")
+    K = from_graph(club.adjacency)
+    _report(path, folder, club.adjacency, K, "Zachary's karate club", say)
 
 
 def _report(
