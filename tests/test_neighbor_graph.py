@@ -1,4 +1,4 @@
-"""The graph of nearest neighbours: in one piece, with every neighbour, and no two units of length."""
+"""The graph of nearest neighbours: in one piece, every neighbour in it, in no unit of length."""
 
 from __future__ import annotations
 
