@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from tree.paths import chain, leaves_under, paths
 
-from convexhc.tree import Tree, binary
-from convexhc.tree.binary import BinaryTree, refine, replace_stragglers, ward_rows
+from convexhc.tree import Tree, ward
+from convexhc.tree.binary import BinaryTree, refine, replace_stragglers
+from convexhc.tree.ward import ward_rows
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -133,8 +134,8 @@ def test_without_features_many_children_make_no_deep_tree():
 @given(st.integers(9, 60), SEEDS)
 def test_too_many_children_are_parted_first(n, seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binary, "HALVINGS", 3)
-        patch.setattr(binary, "WIDEST_TABLE", 8)
+        patch.setattr(ward, "HALVINGS", 3)
+        patch.setattr(ward, "WIDEST_TABLE", 8)
         features = generic_features(n, seed)
         order = np.random.default_rng(seed).permutation(n)
         found = clades(refine(star(n), features))
@@ -147,8 +148,8 @@ def test_too_many_children_are_parted_first(n, seed):
 def test_too_many_children_are_parted_at_gaps(n, share, seed):
     group = np.random.default_rng(seed).permutation(np.arange(n) < share * n)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binary, "HALVINGS", 3)
-        patch.setattr(binary, "WIDEST_TABLE", 8)
+        patch.setattr(ward, "HALVINGS", 3)
+        patch.setattr(ward, "WIDEST_TABLE", 8)
         found = clades(refine(star(n), generic_features(n, seed) + 100.0 * group[:, None]))
     assert frozenset(np.flatnonzero(group).tolist()) in found
 
