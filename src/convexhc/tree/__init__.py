@@ -3,8 +3,8 @@
 Read in this order: ``records`` (what a tree reports), ``nodes`` (a tree as arrays), ``meet``
 (partitions to fusions and splits), ``build`` (fusions to nodes), ``cut``, ``scale`` (which one to
 take), ``layout``, ``export``, and ``tree``, the class that offers all of it. ``ward``, ``binary``,
-``pruning`` and ``reading`` read a tree with the features of its leaves: exactly k clusters. Nothing in here
-recurses: a chain of 50 000 leaves is as welcome as a balanced tree.
+``pruning`` and ``reading`` read a tree with the features of its leaves: exactly k clusters. Nothing
+in here recurses: a chain of 50 000 leaves is as welcome as a balanced tree.
 """
 
 from convexhc.tree.cut import cut_linkage
