@@ -116,6 +116,11 @@ def test_a_node_without_edges_is_like_nothing_else():
     A[:2, :2] = A[2:4, 2:4] = 1.0 - np.eye(2)
     X = diffusion_features(A, n_features=5)
     np.testing.assert_allclose(X @ X.T, np.kron(np.eye(3), np.ones((2, 2)))[:5, :5], atol=1e-12)
+    # It stays where it is, so that it is among the leading features too.
+    joined = np.zeros((25, 25))
+    joined[:24, :24] = planted(0)[0]
+    X = diffusion_features(joined, n_features=3)
+    np.testing.assert_allclose(X @ X[24], np.eye(25)[24], atol=1e-12)
 
 
 def test_the_record_says_how_long():
