@@ -282,11 +282,7 @@ class Path:
         (('ann', 'bob'), ('cid',))
         """
         labels = self.labels(
-            lam=lam,
-            n_clusters=n_clusters,
-            by=by,
-            min_cluster_size=min_cluster_size,
-            small=small,
+            lam=lam, n_clusters=n_clusters, by=by, min_cluster_size=min_cluster_size, small=small
         )
         return members(labels, self.names)
 
