@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist
 
 from convexhc.similarity.block_model import memberships, merged_groups, modularity
 
@@ -139,7 +140,7 @@ def _in_the_long_run(adjacency: sparse.csr_array, features: Array) -> Array:
 
 def _ward(features: Array) -> Array:
     if len(features) <= DENSE_NODES:
-        return np.asarray(linkage(features, "ward"))
+        return np.asarray(linkage(pdist(features), "ward"))
     from sklearn.cluster import ward_tree
     from sklearn.neighbors import kneighbors_graph
 
