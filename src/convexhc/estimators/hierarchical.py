@@ -32,7 +32,7 @@ from convexhc.similarity import (
 )
 from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.result import Gamma
-from convexhc.tree.reading import positive_part
+from convexhc.similarity.strongest import positive_part
 
 __all__ = ["ConvexHierarchicalClustering"]
 

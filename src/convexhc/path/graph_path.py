@@ -24,10 +24,10 @@ from convexhc.similarity import (
     spectral_features,
 )
 from convexhc.similarity.diffusion_time import N_FEATURES, diffusion_time, noise_edge
+from convexhc.similarity.strongest import positive_part
 from convexhc.similarity.structure import Structure, group_structure
 from convexhc.solvers.provenance import Provenance
 from convexhc.solvers.solve import edge_weights
-from convexhc.tree.reading import positive_part
 
 Array = NDArray[np.float64]
 

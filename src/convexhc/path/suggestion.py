@@ -54,11 +54,15 @@ class Suggestion:
 
 def doubt(path: Path) -> str:
     """Why the suggestion of a path is not to be trusted, and what to do."""
-    if path.structure is not None and not path.structure.tested:
-        return f"the graph has {path.structure}: the suggested clusters may be made of noise."
-    if path.structure is not None and not path.structure.found:
+    structure = path.structure
+    if path.suggestion.n_clusters == 1:
+        # One cluster claims no groups: only a collapse speaks against it.
+        structure = None
+    if structure is not None and not structure.tested:
+        return f"the graph has {structure}: the suggested clusters may be made of noise."
+    if structure is not None and not structure.found:
         return (
-            f"the graph has {path.structure}: the suggested clusters are likely made of noise. Do "
+            f"the graph has {structure}: the suggested clusters are likely made of noise. Do "
             "not read meaning into them; more or better edges may show groups."
         )
     return (

@@ -51,11 +51,16 @@ def sparsify(K: Any, n_neighbors: int, *, connected: bool = False) -> Graph:
     kept = _strongest(graph, np.arange(graph.n), int(n_neighbors))
     if connected:
         count, piece = _part(graph, kept).components()
-        goal, _ = _part(graph, graph.weight > 0).components()
+        goal, _ = positive_part(graph).components()
         while count > goal:
             kept |= _strongest(graph, piece, int(n_neighbors))
             count, piece = _part(graph, kept).components()
     return _part(graph, kept)
+
+
+def positive_part(graph: Graph) -> Graph:
+    """The edges of positive weight, without self-loops."""
+    return _part(graph, graph.weight > 0.0)
 
 
 def _strongest(graph: Graph, piece: NDArray[np.int64], k: int) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc.graph import Graph
+from convexhc.similarity.strongest import positive_part
 from convexhc.tree.binary import BinaryTree, refine, replace_stragglers
 from convexhc.tree.cut import positive_int
 from convexhc.tree.nodes import Nodes
@@ -58,7 +59,8 @@ class Reading:
 
         Branches below ``min_cluster_size`` that leave a larger one go with the nearer of the
         clusters it falls into (`replace_stragglers`), so that boundary nodes use up no clusters.
-        They are clusters only if nothing else is left to split.
+        Below the last split of two large branches they can still be split off, where that lowers
+        the sum of squares more than any other split.
         """
         wanted = positive_int("n_clusters", n_clusters)
         n = self.nodes.n_leaves
@@ -110,16 +112,3 @@ class Reading:
 def smallest_cluster(n: int) -> int:
     """Size below which a branch uses up no cluster by default: 5, or a tenth of few nodes."""
     return max(1, min(SMALLEST_CLUSTER, n // SMALLEST_SHARE))
-
-
-def positive_part(graph: Graph) -> Graph:
-    """The edges of positive weight, without self-loops."""
-    kept = graph.weight > 0.0
-    return Graph(
-        graph.n,
-        graph.tail[kept],
-        graph.head[kept],
-        graph.weight[kept],
-        np.zeros(graph.n),
-        graph.names,
-    )
