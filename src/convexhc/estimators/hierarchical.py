@@ -238,7 +238,8 @@ class ConvexHierarchicalClustering(PathClusterer):
         by_graph = self.affinity in ("graph", "nearest_neighbors") and self.gamma is None
         by_graph = by_graph and not self.l1_ratio
         if in_features and by_graph and self._auto_weights:
-            path = self._cluster(self._source(X), options)
+            graph, points = self._source(X)
+            path = self._cluster(graph, points, options)
             self.similarity_ = dict(path.provenance.options["similarity"])
         else:
             K = self._similarity(X)
@@ -258,14 +259,14 @@ class ConvexHierarchicalClustering(PathClusterer):
         """Whether the penalty acts in feature space."""
         return self._auto_weights if self.space == "auto" else self.space == "features"
 
-    def _cluster(self, graph: Graph, options: dict[str, Any]) -> Path:
+    def _cluster(self, graph: Graph, points: Any, options: dict[str, Any]) -> Path:
         """The road for graphs and points of which nothing is known."""
         self._check_scale(graph.n)
         if self.max_iter is not None:
             options["max_iter"] = self.max_iter
         if self.lam is not None:
             options["lambdas"] = [self.lam]
-        return cluster(graph, test_structure=self._chooses, **options)
+        return cluster(graph, points=points, test_structure=self._chooses, **options)
 
     def _solve(self, K: Similarity, in_features: bool, options: dict[str, Any]) -> Path:
         """The path of a similarity, in its feature space or over doubly stochastic matrices."""
@@ -288,13 +289,13 @@ class ConvexHierarchicalClustering(PathClusterer):
         X = spectral_features(K, min(N_FEATURES, K.graph.n))
         return multiscale_weights(positive_part(K.graph).matrix(), X)
 
-    def _source(self, X: Any) -> Graph:
-        """The graph that X is, or the neighbour graph of its points."""
+    def _source(self, X: Any) -> tuple[Graph, Any]:
+        """The graph that X is, or the neighbour graph of its points and the points."""
         if self.affinity == "graph":
-            return self._graph(X)
+            return self._graph(X), None
         points = validate_data(self, X, dtype=np.float64)
         made = neighbor_graph(points, n_neighbors=self.n_neighbors)
-        return as_graph(made, names=row_names(X))
+        return as_graph(made, names=row_names(X)), points
 
     def _similarity(self, X: Any) -> Similarity:
         """Validate X, note its columns, and make K."""

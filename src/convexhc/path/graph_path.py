@@ -23,6 +23,7 @@ from convexhc.similarity import (
     require_psd,
     spectral_features,
 )
+from convexhc.similarity.density import point_density
 from convexhc.similarity.diffusion_time import N_FEATURES, diffusion_time, noise_edge
 from convexhc.similarity.strongest import positive_part
 from convexhc.similarity.structure import Structure, group_structure
@@ -39,6 +40,7 @@ def cluster(
     G: Any,
     lambdas: Iterable[float] | int = N_LAMBDAS,
     *,
+    points: Any = None,
     time: int | None = None,
     n_features: int = N_FEATURES,
     tol: float = 1e-4,
@@ -67,6 +69,9 @@ def cluster(
     lambdas : int or iterable of float
         How many lam, in equal ratios from where the first nodes meet to where every component is
         one cluster; or exactly these.
+    points : (n, d) array, optional
+        The points of which G is the neighbour graph (`similarity.neighbor_graph`): the suggested
+        scale then has valleys of density between its clusters.
     time : int, optional
         Steps of the diffusion, instead of the number that the spectrum sets.
     n_features : int
@@ -96,6 +101,7 @@ def cluster(
     True
     """
     graph = as_graph(G)
+    density = None if points is None else point_density(points, graph)
     X = diffusion_features(graph, time=time, n_features=min(n_features, graph.n))
     edge = noise_edge(graph)
     made = {
@@ -104,7 +110,7 @@ def cluster(
         "noise_edge": edge,
         "n_features": X.shape[1],
     }
-    return _feature_path(
+    path = _feature_path(
         X,
         multiscale_weights(graph.without_diagonal().matrix(), X),
         graph,
@@ -117,6 +123,7 @@ def cluster(
         checkpoint=checkpoint,
         on_check=on_check,
     )
+    return path if density is None else replace(path, density=density)
 
 
 def solve_features_path(

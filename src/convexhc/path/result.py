@@ -17,6 +17,7 @@ from convexhc.path.storage import pack_graph, pack_points, unpack_graph, unpack_
 from convexhc.path.suggestion import Suggestion, doubt, suggest
 from convexhc.problem import Labels
 from convexhc.similarity import spectral_features
+from convexhc.similarity.density import Density
 from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.structure import Structure
 from convexhc.solvers.provenance import Provenance
@@ -57,6 +58,8 @@ class Path:
         One row per node, if the path was solved in feature space or for points.
     structure : Structure or None
         Whether the graph has groups beyond chance, if this was tested (`similarity.structure`).
+    density : Density or None
+        For nodes that are points: the density at each and along the edges, which judges scales.
     """
 
     points: tuple[Point, ...] = field(repr=False)
@@ -67,6 +70,7 @@ class Path:
     graph: Graph | None = field(default=None, repr=False)
     given_features: Array | None = field(default=None, repr=False)
     structure: Structure | None = field(default=None, repr=False)
+    density: Density | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         counts = " ".join(str(k) for k in self.available_n_clusters[:8])
@@ -154,14 +158,15 @@ class Path:
     @cached_property
     def reading(self) -> Reading:
         """The tree with its features and graph: binary refinement, best prunings, best scale."""
-        return Reading(self.tree.nodes, self.features, self.graph)
+        return Reading(self.tree.nodes, self.features, self.graph, self.density)
 
     @cached_property
     def suggestion(self) -> Suggestion:
         """The scale to take when none is asked for, and how far to trust it.
 
-        Of the best prunings of the tree, the one with the largest modularity on the graph; without
-        a graph, the plateau of `Tree.suggest`.
+        Of the best prunings of the tree, the one with the largest modularity on the graph; for
+        points, of those with valleys of density between their clusters; without a graph, the
+        plateau of `Tree.suggest`.
 
         Examples
         --------
@@ -369,6 +374,8 @@ class Path:
         arrays |= pack_graph(self.graph)
         if self.given_features is not None:
             arrays["features"] = self.given_features
+        if self.density is not None:
+            arrays |= {"node_density": self.density.nodes, "edge_density": self.density.edges}
         write_npz(file, text, arrays)
 
     @classmethod
@@ -394,4 +401,7 @@ def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
         unpack_graph(arrays, names),
         arrays.get("features"),
         None if known is None else Structure(**known),
+        Density(arrays["node_density"], arrays["edge_density"])
+        if "node_density" in arrays
+        else None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ class Suggestion:
     caution : str
         What speaks against it, in a few words: no groups beyond chance, or a path that collapses.
         Empty if nothing does.
+    border_density : float or None
+        For points: density between the clusters, as a share of that inside the sparser one of two.
     """
 
     n_clusters: int
@@ -38,6 +41,7 @@ class Suggestion:
     modularity: float | None
     plateau: Plateau
     caution: str = ""
+    border_density: float | None = None
 
     @property
     def confident(self) -> bool:
@@ -47,6 +51,8 @@ class Suggestion:
     def __str__(self) -> str:
         noun = "cluster" if self.n_clusters == 1 else "clusters"
         reason = "" if self.modularity is None else f", modularity {self.modularity:.2f}"
+        if self.border_density is not None:
+            reason += f", density at its borders {100 * self.border_density:.0f} % of that inside"
         near = f", near lam {self.plateau.lam_from:.4g} to {self.plateau.lam_to:.4g}"
         against = f"; not to be trusted: {self.caution}" if self.caution else ""
         return f"{self.n_clusters} {noun}{reason}{near}{against}"
@@ -72,15 +78,22 @@ def doubt(path: Path) -> str:
 
 
 def suggest(path: Path, min_cluster_size: int | None = None) -> Suggestion:
-    """The pruning of largest modularity; without a graph, the plateau of `Tree.suggest`."""
+    """The pruning that `Reading.best_scale` finds; without a graph, that of `Tree.suggest`."""
     found = path.reading.best_scale(min_cluster_size)
     if found is None:
         plateau, labels = path.tree.suggest(min_cluster_size=min_cluster_size or 1)
         count = int(labels.max()) + 1
         return Suggestion(count, labels, None, plateau, _caution(path, count))
-    count, modularity = found
+    count = found.n_clusters
     labels = path.reading.labels(count, min_cluster_size)
-    return Suggestion(count, labels, modularity, _nearest(path, labels), _caution(path, count))
+    return Suggestion(
+        count,
+        labels,
+        found.modularity,
+        _nearest(path, labels),
+        _caution(path, count),
+        None if found.valley is None else math.exp(-found.valley),
+    )
 
 
 def _caution(path: Path, count: int) -> str:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexhc.graph import Graph
+from convexhc.similarity.density import Density
 from convexhc.similarity.strongest import positive_part
 from convexhc.tree.binary import BinaryTree, refine, replace_stragglers
 from convexhc.tree.cut import positive_int
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
+from convexhc.tree.valleys import valley_depth
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -27,6 +30,21 @@ SMALLEST_SHARE = 10
 EQUAL = 1e-9
 # Numbers of clusters that are tabulated at first, and among which a scale is chosen.
 TABULATED = 200
+# Depth of a valley of density that is no accident: half the density of the clusters.
+CLEAR_VALLEY = math.log(2.0)
+# Where no valley is that deep: share of the largest modularity that the deepest one must have.
+ENOUGH_MODULARITY = 0.5
+
+
+class BestScale(NamedTuple):
+    """A number of clusters, the modularity of its pruning, and the depth of its valleys.
+
+    ``valley`` is None without densities.
+    """
+
+    n_clusters: int
+    modularity: float
+    valley: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +60,14 @@ class Reading:
         merges are undone from the highest down.
     graph : Graph or None
         For modularity; negative weights are left out.
+    density : Density or None
+        For leaves that are points: the density at each, and along the edges of the graph.
     """
 
     nodes: Nodes
     features: FloatArray | None
     graph: Graph | None
+    density: Density | None = None
     _tables: dict[int, Prunings] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -91,11 +112,14 @@ class Reading:
         rank = np.arange(1.0, tree.n_leaves)
         return tree.totals(np.zeros(tree.n_leaves), rank)
 
-    def best_scale(self, min_cluster_size: int | None = None) -> tuple[int, float] | None:
-        """Number of clusters whose pruning has the largest modularity, and that modularity.
+    def best_scale(self, min_cluster_size: int | None = None) -> BestScale | None:
+        """The pruning of largest modularity; for points, of those with a valley of density.
 
-        Of equal ones the fewest. None without a graph, without positive weights, or with fewer
-        than three nodes.
+        The neighbour graph of one cloud of points has groups too, by modularity: its parts. So for
+        points the density between clusters must be half of that inside or less (`valley_depth`). If
+        no pruning has such valleys, the one with the deepest is taken among those of half the
+        largest modularity or more. Of equal ones the fewest clusters. None without a graph, without
+        positive weights, or with fewer than three nodes.
         """
         n = self.nodes.n_leaves
         if self.graph is None or n < 3:
@@ -105,8 +129,28 @@ class Reading:
             return None
         table = self.prunings(min(n - 1, TABULATED), min_cluster_size)
         found = modularities(table, positive)[: n - 1]
+        if self.density is not None:
+            return _with_valleys(table, found, self.graph, self.density)
         best = int(np.argmax(found > found.max() - EQUAL))
-        return best + 1, float(found[best])
+        return BestScale(best + 1, float(found[best]))
+
+
+def _with_valleys(
+    table: Prunings, modularity: FloatArray, graph: Graph, density: Density
+) -> BestScale:
+    """The pruning of largest modularity with clear valleys, or else the one of the deepest."""
+    deepest = BestScale(1, float(modularity[0]), 0.0)
+    enough = ENOUGH_MODULARITY * float(modularity.max())
+    for place in np.argsort(-modularity, kind="stable").tolist():
+        if place == 0 or modularity[place] < enough:
+            break
+        depth = valley_depth(graph, table.labels(place + 1), density)
+        scale = BestScale(place + 1, float(modularity[place]), depth)
+        if depth >= CLEAR_VALLEY:
+            return scale
+        if deepest.n_clusters == 1 or depth > (deepest.valley or 0.0):
+            deepest = scale
+    return deepest
 
 
 def smallest_cluster(n: int) -> int:
