@@ -44,7 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, help="folder of real data, else CONVEXHC_DATA")
     parser.add_argument("--out", type=Path, default=Path("results/quality"), help="results")
     parser.add_argument("--n-jobs", type=int, default=2, help="processes, one thread each")
-    parser.add_argument("--seeds", type=int, default=2, help="draws of each kind, half for each")
+    parser.add_argument("--seeds", type=int, default=6, help="draws of each kind, half for each")
     parser.add_argument("--large", action="store_true", help="LFR graphs of 1000 nodes as well")
     return parser
 

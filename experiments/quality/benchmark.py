@@ -58,7 +58,7 @@ class Size:
 
     names: tuple[str, ...] | None = None
     shares: tuple[float, ...] = (0.05, 0.1)
-    draws: int = 3
+    draws: int = 1
     loss_nodes: int = 600
     noise_seeds: int = 4
 
