@@ -9,7 +9,7 @@ from pathlib import Path
 from convexhc.experiments.results import Row, markdown_table
 from experiments.quality.collection import FAMILIES, MIXINGS
 from experiments.quality.methods import LOSS_METHODS
-from experiments.quality.must_show import must_show
+from experiments.quality.must_show import LOST, must_show
 from experiments.quality.tables import (
     OURS,
     WORDS,
@@ -53,6 +53,11 @@ def summarise(folder: Path, left_out: Mapping[str, str]) -> str:
         (f"Ours against each rival, {half} half", rival_rows(tables)),
         (f"LFR by mixing, {half} half: AMI, best cut / at known k / chosen", lfr_rows(tables)),
         (f"Loss of edges, {half} half, at known k", loss_rows(tables)),
+        (
+            f"Loss of a tenth of the edges by family, {half} half: same tree (Kendall) / same "
+            "clusters (ARI)",
+            lost_rows(tables),
+        ),
         ("CPU seconds and collapse, all sets", cost_rows(tables)),
         ("Graphs without groups", noise_rows(tables)),
         ("Failed: this package scored as finding nothing, others left out", failed_rows(tables)),
@@ -91,10 +96,10 @@ def score_rows(tables: Tables, half: str) -> list[Row]:
         families = [family_means(found) for found in values]
         row: Row = {"method": method}
         for family in FAMILIES:
-            row[family] = _three(found.get(family, math.nan) for found in families)
+            row[family] = _joined(found.get(family, math.nan) for found in families)
         # A mean over some of the families would not compare with one over all of them.
         covered = [len(found) == len(_families(tables, half)) for found in families]
-        row["mean"] = _three(
+        row["mean"] = _joined(
             overall(found) if whole else math.nan
             for found, whole in zip(values, covered, strict=True)
         )
@@ -144,7 +149,7 @@ def lfr_rows(tables: Tables) -> list[Row]:
                 )
                 for measure in WORDS
             )
-            row[f"{value:g}"] = _three(mean(one.values()) for one in found)
+            row[f"{value:g}"] = _joined(mean(one.values()) for one in found)
         if any(text for key, text in row.items() if key != "method"):
             rows.append(row)
     return rows
@@ -181,6 +186,31 @@ def loss_rows(tables: Tables) -> list[Row]:
                     "same tree, Kendall": found["same_tree"],
                 }
             )
+    return rows
+
+
+def lost_rows(tables: Tables) -> list[Row]:
+    """One row a method, one column a family: how much of tree and clusters stays the same."""
+    rows: list[Row] = []
+    for method in LOSS_METHODS:
+        families = [
+            family_means(
+                set_means(
+                    tables.loss,
+                    method,
+                    column,
+                    half=tables.half,
+                    keep=lambda row: math.isclose(number(row["share"]), LOST),
+                )
+            )
+            for column in ("same_tree", "same_ari")
+        ]
+        if not any(families):
+            continue
+        row: Row = {"method": method}
+        for family in FAMILIES:
+            row[family] = _joined(found.get(family, math.nan) for found in families)
+        rows.append(row)
     return rows
 
 
@@ -243,8 +273,8 @@ def _families(tables: Tables, half: str) -> set[str]:
     return {row["family"] for row in tables.scores if row["half"] == half}
 
 
-def _three(values: object) -> str:
-    """Three numbers as one cell, those that are missing as a dash."""
+def _joined(values: object) -> str:
+    """Numbers as one cell, those that are missing as a dash."""
     words = ["-" if math.isnan(value) else f"{value:.2f}" for value in values]  # type: ignore[attr-defined]
     return "" if set(words) == {"-"} else " / ".join(words)
 

@@ -26,7 +26,7 @@ from experiments.quality.scores import (
     tree_agreement,
     without_edges,
 )
-from experiments.quality.summary import summarise
+from experiments.quality.summary import lost_rows, summarise
 from experiments.quality.tables import Tables
 
 RNG = np.random.default_rng(0)
@@ -328,6 +328,7 @@ def all_met() -> Tables:
             for method, after in (("convexhc", 0.85), *((m, 0.7) for m in LINKAGES)):
                 for share in ("0.05", "0.1"):
                     row = {"before_ari": "0.9", "after_ari": str(after), "same_tree": str(after)}
+                    row["same_ari"] = str(after)
                     loss.append({**shared, "method": method, "share": share, **row})
     noise = [{"method": "convexhc", "graph": f"g{i}", "confident": "False"} for i in range(16)]
     return Tables(rows, loss, cost, noise)
@@ -456,6 +457,18 @@ class TestMustShow:
         quick = replace(tables, scores=kept, loss=loss)
         assert quick.half == "choose"
         assert not failing(quick)
+
+    def test_what_stays_after_a_loss_is_told_by_family(self):
+        tables = all_met()
+        where = {"method": "convexhc", "share": "0.1", "family": "points"}
+        loss = changed(tables.loss, {"same_tree": "0.12", "same_ari": "0.34"}, **where)
+        before, after = (
+            {row["method"]: row for row in lost_rows(one)}
+            for one in (tables, replace(tables, loss=loss))
+        )
+        assert after["convexhc"]["points"] == "0.12 / 0.34" != before["convexhc"]["points"]
+        assert after["convexhc"] | {"points": ""} == before["convexhc"] | {"points": ""}
+        assert after["ward linkage"] == before["ward linkage"]
 
     def test_numbers_that_are_missing_meet_nothing(self):
         checks = must_show(Tables([], [], [], []))
