@@ -14,7 +14,8 @@ from convexhc.graph import Graph
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
 from convexhc.path.point import Point
 from convexhc.path.storage import pack_graph, pack_points, unpack_graph, unpack_points
-from convexhc.path.suggestion import Suggestion, doubt, suggest
+from convexhc.path.suggestion import Suggestion, suggest
+from convexhc.path.summary import summary_of
 from convexhc.problem import Labels
 from convexhc.similarity import spectral_features
 from convexhc.similarity.density import Density
@@ -335,25 +336,7 @@ class Path:
 
     def summary(self) -> str:
         """A short text: size, range, certificate, splits, the suggested scale, plateaus."""
-        widest = sorted(self.plateaus, key=lambda p: -p.log_width)[:5]
-        unsolved = sum(point.status != "SOLVED" for point in self.points)
-        certified = f"largest relative gap {self.relative_gap.max():.1e}"
-        lines = [
-            f"{len(self.names)} nodes, {int(self.components.max()) + 1} component(s), "
-            f"{len(self.points)} lam from {self.lambdas[0]:.4g} to {self.lambdas[-1]:.4g}",
-            f"certificate: {certified}" + (f"; {unsolved} lam not solved" if unsolved else ""),
-            f"nested: {'yes' if self.is_nested else f'no, {len(self.splits)} split(s)'}",
-            f"suggested scale: {self.suggestion}",
-        ]
-        if not self.suggestion.confident:
-            lines.append(f"caution: {doubt(self)}")
-        elif self.structure is not None:
-            lines.append(f"structure: {self.structure}")
-        lines.append("widest plateaus:")
-        lines += [f"  {plateau.n_clusters:5d} {_range(plateau)}" for plateau in widest]
-        if self.tree.root_joins:
-            lines.append(f"{self.tree.root_joins} join(s) at the top only close the tree")
-        return "\n".join(lines)
+        return summary_of(self)
 
     # How a notebook shows a path; the package sets it, since reports are made of paths.
     notebook_view: ClassVar[Callable[[Path], str]]
@@ -382,11 +365,6 @@ class Path:
     def load(cls, file: File) -> Path:
         """Read a path that `save` wrote."""
         return read_npz(file, "path", _unpack)
-
-
-def _range(plateau: Plateau) -> str:
-    noun = "cluster" if plateau.n_clusters == 1 else "clusters"
-    return f"{noun} for lam {plateau.lam_from:.4g} to {plateau.lam_to:.4g}"
 
 
 def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:

@@ -1,0 +1,42 @@
+"""The summary of a path in a few lines of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from convexhc.path.suggestion import doubt
+from convexhc.tree import Plateau
+
+if TYPE_CHECKING:
+    from convexhc.path.result import Path
+
+# Plateaus that a summary lists.
+N_PLATEAUS = 5
+
+
+def summary_of(path: Path) -> str:
+    """Size, range, certificate, splits, the suggested scale and the widest plateaus."""
+    widest = sorted(path.plateaus, key=lambda plateau: -plateau.log_width)[:N_PLATEAUS]
+    unsolved = sum(point.status != "SOLVED" for point in path.points)
+    certified = f"largest relative gap {path.relative_gap.max():.1e}"
+    lines = [
+        f"{len(path.names)} nodes, {int(path.components.max()) + 1} component(s), "
+        f"{len(path.points)} lam from {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}",
+        f"certificate: {certified}" + (f"; {unsolved} lam not solved" if unsolved else ""),
+        f"nested: {'yes' if path.is_nested else f'no, {len(path.splits)} split(s)'}",
+        f"suggested scale: {path.suggestion}",
+    ]
+    if not path.suggestion.confident:
+        lines.append(f"caution: {doubt(path)}")
+    elif path.structure is not None:
+        lines.append(f"structure: {path.structure}")
+    lines.append("widest plateaus:")
+    lines += [f"  {plateau.n_clusters:5d} {_range(plateau)}" for plateau in widest]
+    if path.tree.root_joins:
+        lines.append(f"{path.tree.root_joins} join(s) at the top only close the tree")
+    return "\n".join(lines)
+
+
+def _range(plateau: Plateau) -> str:
+    noun = "cluster" if plateau.n_clusters == 1 else "clusters"
+    return f"{noun} for lam {plateau.lam_from:.4g} to {plateau.lam_to:.4g}"
