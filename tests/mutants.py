@@ -324,9 +324,9 @@ MUTANTS = (
     ),
     Mutant(
         "solvers/bounds.py",
-        "order = np.argsort(-size, kind=",
-        "order = np.argsort(size, kind=",
-        "the search for the largest edge ends at the smallest",
+        "bound = max(bound, float(dual_norms(steps, penalty.l1_ratio).max()))",
+        "bound = float(dual_norms(steps, penalty.l1_ratio).max())",
+        "the edges looked at last decide",
         (EDGES,),
     ),
     Mutant(

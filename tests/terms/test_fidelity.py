@@ -96,8 +96,9 @@ def test_lower_bound_is_below_the_minimum_wherever_it_is_taken(seed, n):
         # With this pull it is a minimiser, of all matrices.
         minimum = value - np.vdot(slope, least)
         for constraint in (DoublyStochastic(), RowSimplex()):
-            for _ in range(3):
-                C = random_doubly_stochastic(rng, n)
+            # Far from it, and so near that a bound has little to lose.
+            for apart in (1.0, 0.1, 1e-2, 1e-3):
+                C = least + apart * (random_doubly_stochastic(rng, n) - least)
                 bound = fidelity.lower_bound(C, fidelity.evaluate(C)[1], -slope, constraint)
                 assert bound <= minimum + 1e-9
 
