@@ -7,7 +7,7 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs screenshots clean browser large quality
+.PHONY: help demo test check bench docs screenshots clean browser large quality mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ check: $(VENV)/dev.stamp ## format, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+mutants: $(VENV)/dev.stamp ## break the certificate, line by line, and see that a test notices
+	$(ONE_THREAD) $(BIN)/python tests/mutants.py $(MUTANTS)
 
 bench: $(VENV)/dev.stamp ## time solvers, paths, points, cohorts and the smooth model, side by side
 	$(BIN)/python benchmarks/run.py

@@ -86,6 +86,41 @@ def test_certificate_is_never_below_the_true_suboptimality(seed, model, lam, l1_
     assert problem.objective(C) >= best.objective - best.gap - round_off
 
 
+@given(seeds, models, l1_ratios)
+def test_no_part_of_a_gap_is_left_out(seed, model, l1_ratio):
+    """Beside the best dual nothing hides it: the gap is all that a point is worse than the best."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, model, 0.3, l1_ratio)
+    best = solved(problem, "admm", tol=1e-7)
+    C = random_feasible(rng, problem)
+    certificate = problem.certify(C, best.dual)
+    worse = problem.objective(C) - best.certificate.objective
+    assert certificate.gap >= worse - 1e-9 * max(1.0, problem.fidelity.scale)
+    if model in ("denoising", "points"):
+        # The bound of squared distances does not depend on the point.
+        assert certificate.gap == pytest.approx(worse + best.certificate.gap, rel=1e-6, abs=1e-9)
+
+
+@given(seeds, models, st.sampled_from([1e-8, 1e-4, 0.3]), l1_ratios)
+def test_gaps_are_relative_to_the_objective_and_not_to_the_data(seed, model, lam, l1_ratio):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, model, lam, l1_ratio)
+    C = problem.constraint.project(problem.fidelity.target).C
+    certificate = problem.certify(C, np.zeros((problem.penalty.n_edges, problem.shape[1])))
+    expected = max(certificate.gap, 0.0) / abs(problem.objective(C))
+    assert certificate.relative_gap == pytest.approx(expected, rel=1e-9)
+
+
+@given(seeds, st.sampled_from(["graph", "simplex", "denoising"]), st.floats(-0.5, 0.5))
+def test_a_certificate_tells_how_far_its_point_is_outside(seed, model, off):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, model, 0.3, 0.05)
+    C = (1.0 + off) * random_feasible(rng, problem)
+    Y = np.zeros((problem.penalty.n_edges, problem.shape[1]))
+    # Every row adds up to as much too much.
+    assert problem.certify(C, Y).residual == pytest.approx(abs(off), abs=1e-9)
+
+
 @given(seeds, strengths, l1_ratios)
 @settings(max_examples=20)
 def test_certificate_of_a_large_graph_holds_as_well(seed, lam, l1_ratio):

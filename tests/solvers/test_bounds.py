@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from convexhc.graph import Graph
 from convexhc.problem import graph_problem, points_problem
+from convexhc.solvers import bounds
 from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.contraction import contract
 from laws import CONSTRAINTS, L1_RATIOS, l1_ratios, random_kernel, random_weights, seeds, solved
 
 each_l1_ratio = pytest.mark.parametrize("l1_ratio", L1_RATIOS)
@@ -115,6 +117,35 @@ def test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart(seed, dimens
         beyond[parent[i - 1]] += beyond[i]
     exact = (np.linalg.norm(beyond[1:], axis=1) / weight).max()
     assert consensus_bound(points_problem(X, tree, 0.0)) == pytest.approx(exact, rel=1e-6)
+
+
+@given(seeds, l1_ratios)
+def test_the_bound_does_not_depend_on_how_many_edges_are_looked_at_together(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    problem = graph_problem(random_kernel(rng, 9), 0.0, l1_ratio=l1_ratio)
+    once = consensus_bound(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "_EDGES", 1)
+        assert consensus_bound(problem) == pytest.approx(once, rel=1e-9)
+
+
+@given(seeds, st.integers(1, 4))
+def test_on_a_tree_of_fused_points_the_bound_is_exact_too(seed, dimension):
+    """Every cluster counts as often as it has points."""
+    rng = np.random.default_rng(seed)
+    parent = np.array([rng.integers(0, i) for i in range(1, 12)])
+    X, weight = rng.normal(size=(12, dimension)), rng.uniform(0.1, 1.0, 11)
+    problem = points_problem(X, Graph.from_edges(12, parent, np.arange(1, 12), weight), 0.0)
+    # Points that are joined by some of the edges are one, and one edge at least is left.
+    chosen = np.append(rng.random(10) < 0.5, False)
+    joined = Graph.from_edges(12, parent[chosen], np.arange(1, 12)[chosen], weight[chosen])
+    labels = joined.components()[1]
+    small = contract(problem, labels).problem
+    beyond = X - X.mean(axis=0)
+    for i in range(11, 0, -1):
+        beyond[parent[i - 1]] += beyond[i]
+    exact = (np.linalg.norm(beyond[1:], axis=1) / weight)[~chosen].max()
+    assert consensus_bound(small) == pytest.approx(exact, rel=1e-6)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])

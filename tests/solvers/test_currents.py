@@ -14,10 +14,12 @@ from convexhc.kernels.edges import Edges, project_dual
 from convexhc.kernels.flows import Net, Tally, substitute, surplus
 from convexhc.kernels.threads import limited_threads
 from convexhc.problem import cluster_means, graph_problem
+from convexhc.solvers import currents as currents_module
 from convexhc.solvers.contraction import contract
 from convexhc.solvers.currents import Cascade, Currents, Demand, Sketch
 from convexhc.solvers.fused import connected
 from convexhc.solvers.start import fusion_of
+from convexhc.terms.sparse import Factor
 from laws import CONSTRAINTS, random_kernel, seeds
 
 
@@ -103,6 +105,39 @@ def test_what_round_off_loses_is_told():
     assert Drawn(1).currents.loads(Drawn(1).demand)[2] == 0.0
     lost = [Drawn(seed, spread=12.0).currents.loads(Drawn(seed).demand)[2] for seed in range(5)]
     assert max(lost) > 0.0
+
+
+@given(seed=seeds)
+@settings(max_examples=20)
+def test_what_is_lost_is_what_every_node_lacks_the_most_of(seed):
+    """Under potentials that are wrong on purpose, against the flow in full."""
+    drawn = Drawn(seed)
+    currents, R = drawn.currents, drawn.demand.columns(slice(None))
+    X = drawn.rng.normal(size=R.shape)
+
+    def wrong(self, values):
+        values[:] = X[self.rows]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Factor, "solve", wrong)
+        lost = currents.loads(drawn.demand)[2]
+    D = drawn.D[drawn.at]
+    lacking = R - D.T @ (currents.conductance[:, None] * (D @ X))
+    assert lost == pytest.approx(np.abs(lacking).max(axis=1).sum(), rel=1e-9)
+
+
+@given(seed=seeds, together=st.integers(1, 20))
+@settings(max_examples=20)
+def test_measures_do_not_depend_on_how_many_columns_are_solved_for_together(seed, together):
+    drawn = Drawn(seed, spread=9.0)
+    whole, sizes = drawn.currents.loads(drawn.demand, 1.5), drawn.currents.size(drawn.demand)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(currents_module, "_COLUMNS", together)
+        patch.setattr(currents_module, "_ENTRIES", 0)
+        blocks = drawn.currents.loads(drawn.demand, 1.5)
+        np.testing.assert_allclose(drawn.currents.size(drawn.demand), sizes, rtol=1e-9)
+    for one, other in zip(whole[:2], blocks[:2], strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-9)
 
 
 class Table:

@@ -19,6 +19,7 @@ from convexhc.solvers.flows import Ways, parted
 from convexhc.solvers.fused import solve_fused
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
+from convexhc.terms.sparse import Factor
 from laws import CONSTRAINTS, L1_RATIOS, random_kernel, seeds, solved
 
 OPTIONS = {"tol": 1e-6, "max_iter": 20_000}
@@ -161,6 +162,78 @@ def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol,
     proof = found.small.certificate
     assert proof.relative_gap <= tol
     assert at.objective(found.small.centroids[found.groups]) - best <= proof.gap + 1e-8 * abs(best)
+
+
+def a_tree(seed, n=7):
+    """The similarity of a tree: one flow alone brings what is asked for, and the bound is sharp."""
+    rng = np.random.default_rng(seed)
+    parent = np.array([rng.integers(0, i) for i in range(1, n)])
+    A = np.zeros((n, n))
+    A[parent, np.arange(1, n)] = rng.uniform(0.3, 1.0, n - 1)
+    A += A.T
+    return graph_problem(Graph.from_matrix(A + (0.5 - np.linalg.eigvalsh(A)[0]) * np.eye(n)), 0.0)
+
+
+def suboptimality_of_the_consensus(problem):
+    n = problem.shape[0]
+    best = solved(problem, tol=1e-9).certificate.objective
+    return max(problem.objective(np.full((n, n), 1.0 / n)) - best, 0.0)
+
+
+@pytest.mark.parametrize("share", [0.8, 0.9])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_flow_that_does_not_bring_what_it_should_is_paid_for(seed, share, monkeypatch):
+    """The least objective is never below what is certified, however wrong a system is solved."""
+    problem = a_tree(seed)
+    at, n = problem.at(share * consensus_bound(problem)), problem.shape[0]
+    truth = suboptimality_of_the_consensus(at)
+    assert truth > 1e-5
+    exact, rng = Factor.solve, np.random.default_rng(seed)
+
+    def wrong(self, X):
+        # Smaller potentials, so that the flow fits where it should not, and none is right.
+        exact(self, X)
+        X *= 0.6 + 0.01 * rng.random(X.shape)
+
+    monkeypatch.setattr(Factor, "solve", wrong)
+    whole = contract(at, np.zeros(n, np.int64))
+    parting, price = parted(at, whole, np.zeros((0, n)), spare=np.inf)
+    assert parting is None
+    assert price >= truth
+
+
+@pytest.mark.parametrize("payable", [500, 0])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_more_is_spent_than_there_is_to_spare(seed, payable, monkeypatch):
+    """Nor is anything proven for less than it costs, also where prices are not reckoned."""
+    monkeypatch.setattr("convexhc.solvers.flows._PAYABLE", payable)
+    problem = graph_problem(random_kernel(np.random.default_rng(seed), 8), 0.0)
+    whole_at_last = False
+    for share in (0.5, 0.8, 1.01):
+        at = problem.at(share * consensus_bound(problem))
+        truth, whole = suboptimality_of_the_consensus(at), contract(at, np.zeros(8, np.int64))
+        first = parted(at, whole, np.zeros((0, 8)), spare=np.inf)[1]
+        for spare in (0.0, 0.3 * truth, 0.9 * truth, 2.0 * truth, 0.6 * first):
+            parting, price = parted(at, whole, np.zeros((0, 8)), spare=spare)
+            whole_at_last = parting is None
+            if whole_at_last:
+                assert truth - 1e-8 <= price <= spare
+    assert whole_at_last
+
+
+def test_what_was_learned_at_one_lam_proves_nothing_at_another():
+    """Conductances are kept, and with them a system, but not the balls it was measured in."""
+    problem = graph_problem(random_kernel(np.random.default_rng(2), 9), 0.0)
+    bound, ways = consensus_bound(problem), Ways.of(problem)
+    none = np.zeros((0, 9))
+    for share in (1.01, 0.7, 0.4, 0.8, 1.02):
+        at = problem.at(share * bound)
+        whole = contract(at, np.zeros(9, np.int64))
+        parting, price = parted(at, whole, none, spare=np.inf, ways=ways)
+        assert parting is None
+        true = price_of_the_flow(at, whole, none, ways.conductance)
+        assert price == pytest.approx(true, rel=1e-6, abs=1e-7)
+        assert (price > 0.0) == (share < 1.0)
 
 
 @pytest.fixture(scope="module")

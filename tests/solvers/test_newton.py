@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import oracle
 import pytest
@@ -13,12 +15,13 @@ from convexhc.graph import Graph
 from convexhc.kernels.newton import near, newton_direction, respond, response, well_inside
 from convexhc.kernels.prox import dual_norms, norms
 from convexhc.problem import points_problem
-from convexhc.solvers import newton
+from convexhc.solvers import newton, points
+from convexhc.solvers.contraction import contract
 from convexhc.solvers.dual_fista import DualAscent
 from convexhc.solvers.loop import Status, run
 from convexhc.solvers.newton import SemismoothNewton
 from convexhc.solvers.points import solve_contracted
-from laws import L1_RATIOS, l1_ratios, random_problem, random_weights, seeds
+from laws import L1_RATIOS, first_occurrence, l1_ratios, random_problem, random_weights, seeds
 
 
 def smooth_penalty(problem, C, Y, sigma):
@@ -216,6 +219,53 @@ def test_a_cluster_that_has_to_part_is_parted():
     assert found.status is Status.SOLVED
     assert_array_equal(found.labels, fresh.labels)
     assert found.n_clusters > 2
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.9])
+def test_spoiled_flows_are_not_believed(kept, monkeypatch):
+    """Clusters whose flows are called whole, and are not, have no certificate to end with."""
+    rng = np.random.default_rng(1)
+    X, weights = rng.normal(size=(20, 2)), Graph.from_matrix(random_weights(rng, 20))
+    problem = points_problem(X, weights, 0.05)
+    edges = problem.penalty.edges
+    true, spoiled = points.complete, []
+
+    def complete(problem, found, **options):
+        done = true(problem, found, **options)
+        inside = done.labels[edges.tail] == done.labels[edges.head]
+        spoiled.append(bool(inside.any()))
+        return replace(done, dual=np.where(inside[:, None], kept * done.dual, done.dual))
+
+    monkeypatch.setattr(points, "complete", complete)
+    found = solve_contracted(problem, start=None, tol=1e-8, max_iter=200)
+    assert any(spoiled)
+    assert found.status is Status.SOLVED
+    assert found.relative_gap <= 1e-8
+    assert problem.certify(found.centroids, found.dual).relative_gap <= 1e-8
+
+
+@given(seeds)
+def test_links_between_contractions_are_the_contractions_themselves(seed):
+    rng = np.random.default_rng(seed)
+    problem = points_problem(rng.normal(size=(9, 2)), Graph.from_matrix(random_weights(rng, 9)), 1)
+    labels = first_occurrence(rng.integers(0, 6, 9))
+    coarser = first_occurrence(rng.integers(0, 3, labels.max() + 1))
+    outer, inner = contract(problem, labels), contract(problem, coarser[labels])
+    links, direct = points._Links.of(outer), points._Links.of(inner)
+    further = links.then(direct, outer.sums.shape[0])
+    inside = rng.normal(size=(problem.penalty.n_edges, 2))
+    for one, contraction in ((links, outer), (direct, inner)):
+        dual = rng.normal(size=(contraction.sums.shape[0], 2))
+        between = contraction.share[:, None] * (contraction.sums.T @ dual)
+        expected = np.where(contraction.share[:, None] > 0.0, between, inside)
+        assert_allclose(one.expand(dual, inside), expected, atol=1e-12)
+        count = contraction.sums.shape[0]
+        assert_allclose(one.restrict(inside, count), contraction.sums @ inside, atol=1e-12)
+    # In two steps as in one, wherever the coarser contraction has an edge.
+    dual, rough = (rng.normal(size=(c.sums.shape[0], 2)) for c in (inner, outer))
+    twice = links.expand(further.expand(dual, rough), inside)
+    at = inner.share > 0.0
+    assert_allclose(twice[at], direct.expand(dual, inside)[at], atol=1e-12)
 
 
 @pytest.mark.parametrize("patience", [(), (1000,), (1, 1000)])

@@ -51,6 +51,48 @@ def test_clusters_of_a_solution_have_flows(seed, dimension, l1_ratio, lam):
     assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
 
 
+@given(seeds, dimensions, st.sampled_from(L1_RATIOS), st.sampled_from([0.1, 0.8, 3.0]))
+@settings(max_examples=20)
+def test_whatever_dual_it_begins_with_the_completed_one_is_in_its_balls(
+    seed, dimension, l1_ratio, stretch
+):
+    problem, found, inside = drawn(seed, dimension, l1_ratio, 0.2)
+    rng = np.random.default_rng(seed)
+    start = replace(found, dual=stretch * rng.normal(size=found.dual.shape))
+    done = complete(problem, start, gap_tol=1e-12, max_iter=50)
+    radius = 0.2 * problem.penalty.differences.graph.weight
+    assert (dual_norms(done.dual, l1_ratio) <= radius * (1.0 + 1e-9)).all()
+    nearest = problem.penalty.feasible_dual(start.dual)
+    assert_allclose(done.dual[~inside], nearest[~inside], atol=1e-12)
+
+
+@given(seeds, dimensions, st.sampled_from([0.01, 0.3]))
+@settings(max_examples=20)
+def test_it_does_not_matter_what_the_dual_inside_is_to_begin_with(seed, dimension, size):
+    problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
+    drawn_inside = size * np.random.default_rng(seed).normal(size=found.dual.shape)
+    start = replace(found, dual=np.where(inside[:, None], drawn_inside, found.dual))
+    whole = complete(problem, start, gap_tol=1e-15 * found.certificate.objective, max_iter=50)
+    assert_array_equal(whole.labels, found.labels)
+    assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
+
+
+@given(seeds, dimensions, st.sampled_from([0.0, 0.5, 0.9]))
+@settings(max_examples=20)
+def test_flows_that_bring_too_little_are_not_taken_for_whole(seed, dimension, share):
+    """However wrong a system is solved, the dual that is found proves the solution."""
+    problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
+    forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
+    true = point_flows._currents
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(point_flows, "_currents", lambda *system: share * true(*system))
+        whole = complete(
+            problem, forgotten, gap_tol=1e-15 * found.certificate.objective, max_iter=50
+        )
+    assert_array_equal(whole.labels, found.labels)
+    assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
+
+
 @given(seeds, dimensions)
 @settings(max_examples=20)
 def test_the_brim_needs_a_problem_of_its_own(seed, dimension):
@@ -100,6 +142,18 @@ def test_potentials_solve_the_laplacian(seed, width):
     assert_allclose(L @ X, R, atol=1e-7)
     # Nothing but round-off to bring, which need not add up to zero.
     assert np.isfinite(potentials(np.full((15, width), 1e-17), graph.tail, graph.head, c)).all()
+
+
+@pytest.mark.parametrize("n", [3, 30, 100])
+def test_potentials_reach_the_end_of_a_chain(n):
+    """What is smooth along a chain is nearly a constant to it, and has to be brought as well."""
+    tail, head = np.arange(n - 1), np.arange(1, n)
+    c, D = np.random.default_rng(n).uniform(0.5, 2.0, n - 1), naive.incidence(n, tail, head)
+    R = np.zeros((n, 1))
+    R[0], R[-1] = 1.0, -1.0
+    X = potentials(R, tail, head, c)
+    # One unit along every edge: there is no other way.
+    assert_allclose(c[:, None] * (D @ X), np.ones((n - 1, 1)), atol=1e-6)
 
 
 @given(seeds)

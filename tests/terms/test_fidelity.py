@@ -88,6 +88,22 @@ def test_lower_bound_is_below_every_feasible_point(seed, n):
 
 
 @given(seeds, sizes)
+def test_lower_bound_is_below_the_minimum_wherever_it_is_taken(seed, n):
+    fidelities, rng = drawn(seed, n)
+    least = random_doubly_stochastic(rng, n)
+    for fidelity in fidelities:
+        value, slope = fidelity.evaluate(least)
+        # With this pull it is a minimiser, of all matrices.
+        minimum = value - np.vdot(slope, least)
+        for constraint in (DoublyStochastic(), RowSimplex()):
+            # Far from it, and so near that a bound has little to lose.
+            for apart in (1.0, 0.1, 1e-2, 1e-3):
+                C = least + apart * (random_doubly_stochastic(rng, n) - least)
+                bound = fidelity.lower_bound(C, fidelity.evaluate(C)[1], -slope, constraint)
+                assert bound <= minimum + 1e-9
+
+
+@given(seeds, sizes)
 def test_bound_of_a_squared_distance_is_its_minimum(seed, n):
     (_, proximity), rng = drawn(seed, n)
     pull = rng.normal(size=(n, n))
@@ -142,6 +158,21 @@ def test_dividing_by_a_kernel(seed, n):
     for X, XK in (exact, found):
         np.testing.assert_allclose(XK, X @ matrix.dense, atol=1e-10)
         np.testing.assert_allclose(XK + matrix.ridge * X, G, atol=1e-8)
+
+
+@pytest.mark.parametrize("inverted", [0, 60])
+def test_what_is_divided_and_multiplied_again_is_no_guess(inverted, monkeypatch):
+    """However far conjugate gradients are from their end: the slope of a tangent rests on it."""
+    monkeypatch.setattr(module, "_INVERSE_NODES", inverted)
+    rng = np.random.default_rng(7)
+    A = rng.normal(size=(60, 60)) * 0.1 ** np.linspace(0.0, 3.0, 60)
+    matrix, G = KernelMatrix(csr_array(A @ A.T)), rng.normal(size=(4, 60))
+    X, XK = matrix.divided(G)
+    assert np.abs(XK).max() > 1e-3
+    # The inverse loses the digits that the ridge has fewer than the largest eigenvalue.
+    np.testing.assert_allclose(XK, X @ matrix.dense, atol=1e-9 * np.abs(X).max() * matrix.largest)
+    exhausted = np.abs(XK + matrix.ridge * X - G).max() > 1e-2
+    assert exhausted == (inverted == 0)
 
 
 @given(seeds, st.lists(st.integers(0, 3), min_size=2, max_size=9))

@@ -1,0 +1,52 @@
+"""The mutants of the certificate still name code and tests that are there."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+import pytest
+from mutants import MUTANTS, ROOT, Mutant
+
+# Every file that carries the certificate has mutants.
+FILES = {
+    "solvers/flows.py",
+    "kernels/flows.py",
+    "solvers/currents.py",
+    "problem.py",
+    "terms/fidelity.py",
+    "solvers/bounds.py",
+    "solvers/points.py",
+    "solvers/point_flows.py",
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.reason)
+def test_a_mutant_is_one_wrong_line_of_what_is_there(mutant):
+    source = (ROOT / mutant.path).read_text(encoding="utf-8")
+    broken = mutant.applied(source)
+    # Still Python, and another program.
+    assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(source))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.reason)
+def test_the_tests_of_a_mutant_exist(mutant):
+    assert mutant.tests
+    for test in mutant.tests:
+        file, _, name = test.partition("::")
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert not name or name in functions, test
+
+
+def test_mutants_are_many_different_and_everywhere():
+    assert len(MUTANTS) >= 20
+    assert {mutant.file for mutant in MUTANTS} == FILES
+    for each in (Counter(m.reason for m in MUTANTS), Counter((m.file, m.new) for m in MUTANTS)):
+        assert max(each.values()) == 1
+
+
+@pytest.mark.parametrize("source", ["", "x = 1\nx = 1\n"])
+def test_text_that_is_not_there_once_is_refused(source):
+    with pytest.raises(ValueError, match="and not once"):
+        Mutant("problem.py", "x = 1", "x = 2", "none", ()).applied(source)
