@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.problem import Problem
+from convexhc.problem import Problem, fuse
 from convexhc.solvers.points import solve_contracted, within
 from convexhc.solvers.solution import Solution, Status
 from convexhc.solvers.start import fused_labels, fusion_of
@@ -74,14 +74,15 @@ class Part:
         """Solve the part at ``lam``; ``start`` and ``before`` are solutions of the whole problem.
 
         Where each component is one cluster at a lower lam, its mean costs no penalty at any lam,
-        and its dual stays in the growing balls: what certified it still does, and is the answer.
+        and its dual stays in the growing balls: if they prove it, the mean is the answer.
         """
         problem, first, least = self.problem.at(lam), self.restrict(start), self.share * floor
         if first is not None and first.n_clusters == self.n_components and first.lam <= lam:
-            proof = problem.certify(first.centroids, first.dual)
+            mean = fuse(problem.fidelity.target, first.labels)
+            proof = problem.certify(mean, first.dual)
             if within(proof, tol, least):
-                return replace(
-                    first, certificate=proof, status=Status.SOLVED, n_iter=0, lam=lam, seconds=0.0
+                return Solution(
+                    mean, first.dual, first.labels, proof, Status.SOLVED, 0, lam, first.method
                 )
         return solve_contracted(
             problem,
