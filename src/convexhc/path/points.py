@@ -54,7 +54,8 @@ def solve_points_path(
     Minimises 1/2 |U - X|^2 + lam sum_{i<j} W_ij (alpha |U_i - U_j|_2 + l1_ratio |U_i - U_j|_1),
     alpha = 1 - l1_ratio, for growing lam: row U_i is the centroid of point i, and points whose
     centroids are equal form a cluster. Clusters of one lam are contracted for the next, and the
-    full problem certifies every answer (`convexhc.solvers.points`).
+    full problem certifies every answer (`convexhc.solvers.points`). Connected components of W are
+    solved apart (`convexhc.solvers.components`).
 
     Parameters
     ----------
