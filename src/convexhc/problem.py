@@ -69,6 +69,12 @@ class Problem:
         """Number of nodes and of columns of a centroid."""
         return self.fidelity.shape
 
+    @property
+    def floor(self) -> float:
+        """Least objective that a gap is compared with: what is smaller is round-off."""
+        # Without any similarity only the penalty is left to measure round-off by.
+        return max(1e-12 * (self.fidelity.scale or self.lam), float(np.finfo(float).tiny))
+
     def at(self, lam: float) -> Problem:
         """The same problem at another strength; everything precomputed is shared."""
         return replace(self, penalty=replace(self.penalty, lam=float(lam)))  # type: ignore[type-var]
@@ -89,9 +95,7 @@ class Problem:
         offset, pull = self.penalty.minorant(C, Y)
         objective = value + self.penalty.value(C)
         bound = offset + self.fidelity.lower_bound(C, gradient, pull, self.constraint)
-        # Without any similarity only the penalty is left to measure round-off by.
-        floor = max(1e-12 * (self.fidelity.scale or self.lam), np.finfo(float).tiny)
-        return Certificate(objective, objective - bound, self.constraint.residual(C), floor)
+        return Certificate(objective, objective - bound, self.constraint.residual(C), self.floor)
 
 
 def fuse(C: Array, labels: Labels, mass: Array | None = None) -> Array:

@@ -22,12 +22,12 @@ from convexhc.problem import Problem, points_problem
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.point_kernels import read_points
 from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.components import Parts
 from convexhc.solvers.contraction import contract
 from convexhc.solvers.fused import Fused
 from convexhc.solvers.loop import Solution
 from convexhc.solvers.memory import check_memory
 from convexhc.solvers.options import checked_number
-from convexhc.solvers.points import solve_contracted
 from convexhc.solvers.start import fusion_of
 
 Array = NDArray[np.float64]
@@ -54,7 +54,8 @@ def solve_points_path(
     Minimises 1/2 |U - X|^2 + lam sum_{i<j} W_ij (alpha |U_i - U_j|_2 + l1_ratio |U_i - U_j|_1),
     alpha = 1 - l1_ratio, for growing lam: row U_i is the centroid of point i, and points whose
     centroids are equal form a cluster. Clusters of one lam are contracted for the next, and the
-    full problem certifies every answer (`convexhc.solvers.points`).
+    full problem certifies every answer (`convexhc.solvers.points`). Connected components of W are
+    solved apart (`convexhc.solvers.components`).
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def _march(
     on_check: Callable[[Point], object] | None,
 ) -> tuple[tuple[Point, ...], bool]:
     """Solve the grid upwards, each lam from the one before; tell whether the end was reached."""
-    single_nodes = contract(problem, np.arange(problem.shape[0]))
+    parts, single_nodes = Parts.of(problem), contract(problem, np.arange(problem.shape[0]))
     goal = fusion_of(problem).differences.graph.components()[0]
     progress = (saved.load(problem) if saved is not None else None) or Progress()
     try:
@@ -165,8 +166,8 @@ def _march(
             )
             if behind is not None and behind.n_clusters == goal and options["to_consensus"]:
                 break
-            found = solve_contracted(
-                problem.at(lam),
+            found = parts.solve(
+                lam,
                 start=behind,
                 before=before,
                 tol=options["tol"],

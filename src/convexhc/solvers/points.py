@@ -54,6 +54,7 @@ def solve_contracted(
     before: Solution | None = None,
     tol: float,
     max_iter: int,
+    least: float = 0.0,
 ) -> Solution:
     """Minimise a points problem, from the clusters of ``start``, to a certified relative gap.
 
@@ -69,13 +70,15 @@ def solve_contracted(
         Relative duality gap of the full problem.
     max_iter : int
         Budget of iterations, each of several Newton steps, of every run.
+    least : float
+        Gaps are relative to this where the objective is smaller: what counts as round-off.
 
     Returns
     -------
     Solution
         O(c d) work for c clusters, and O(E d) for the flows and the certificate.
     """
-    scale = _scale(problem, start)
+    scale = max(_scale(problem, start), least)
     newton = SemismoothNewton(allowance=_MEET * tol * scale)
     bold = replace(newton, boldness=_BOLD * newton.boldness)
     n_iter = 0
@@ -97,15 +100,28 @@ def solve_contracted(
         certificate = problem.certify(found.centroids, flows.dual)
         found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)
         whole = flows.n_clusters == found.n_clusters
-        if whole and certificate.relative_gap <= tol:
+        if whole and within(certificate, tol, least):
             return replace(found, status=Status.SOLVED)
         if whole:
             break
         start, before = replace(found, centroids=flows.centroids, labels=flows.labels), None
         # What has come apart may meet again, but not for being as near as it was.
         newton, bold = (replace(one, allowance=_STRICTER * one.allowance) for one in (newton, bold))
-    solution = run(problem, newton, start=found, tol=tol, max_iter=max_iter, check_every=1)
+    solution = run(
+        problem,
+        newton,
+        start=found,
+        tol=tol,
+        gap_tol=tol * least,
+        max_iter=max_iter,
+        check_every=1,
+    )
     return replace(solution, n_iter=n_iter + solution.n_iter)
+
+
+def within(certificate: Certificate, tol: float, least: float) -> bool:
+    """Whether a gap is small enough, relative to the objective or to ``least``."""
+    return certificate.relative_gap <= tol or certificate.gap <= tol * least
 
 
 def _scale(problem: Problem, start: Solution | None) -> float:
