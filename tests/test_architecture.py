@@ -32,13 +32,11 @@ ROOMS = [
     "path",
     "stability",
     "datasets",
-    "baselines",
     "estimators",
     "tl",
     "layout",
     "plots",
     "report",
-    "experiments",
     "commands",
     "cli",
 ]
@@ -149,7 +147,7 @@ def numba_in_kernels(module: Module) -> Iterator[Finding]:
 
 
 def matplotlib_in_plots(module: Module) -> Iterator[Finding]:
-    if module.room != "plots" and module.path != "experiments/figures.py":
+    if module.room != "plots":
         yield from imports_of(module, {"matplotlib"})
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc.datasets import fractal_graph
-from convexhc.experiments.printed import PrintedFISTA
-from convexhc.experiments.results import Row
 from convexhc.problem import Certificate, Problem
 from convexhc.similarity import two_hop
 from convexhc.solvers.loop import Candidate, Method, Solution, run
 from convexhc.solvers.solve import choose_method, prepare
 from convexhc.solvers.start import fusion_of
+from experiments.paper.printed import PrintedFISTA
+from experiments.results import Row
 
 FloatArray = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc.experiments.results import write_bytes
+from experiments.results import write_bytes
 
 FloatArray = NDArray[np.float64]
 

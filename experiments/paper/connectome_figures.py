@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.experiments.figures import (
+from experiments.figures import (
     BLUE,
     COLORS,
     GREY,
@@ -17,7 +17,7 @@ from convexhc.experiments.figures import (
     figure,
     legend_below,
 )
-from convexhc.experiments.results import Row
+from experiments.results import Row
 
 FloatArray = NDArray[np.float64]
 LINKAGE_NAMES = {"single": "single", "average": "average", "complete": "complete", "ward": "Ward"}
