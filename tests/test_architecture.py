@@ -18,6 +18,7 @@ PACKAGE = ROOT / "src" / "convexhc"
 # Each room may import from those before it. A new file at the top of the package is a new room
 # and takes its place here.
 ROOMS = [
+    "_types",
     "version",
     "kernels",
     "border",

@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from convexhc.datasets import fractal_graph
 from convexhc.problem import Certificate, Problem
@@ -20,8 +19,6 @@ from convexhc.solvers.solve import choose_method, prepare
 from convexhc.solvers.start import fusion_of
 from experiments.paper.printed import PrintedFISTA
 from experiments.results import Row
-
-FloatArray = NDArray[np.float64]
 
 ITERATIVE = ("dual_fista", "admm", "primal_dual", "printed")
 GENERAL = ("clarabel", "scs")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from experiments.figures import (
     BLUE,
     COLORS,
@@ -19,7 +19,6 @@ from experiments.figures import (
 )
 from experiments.results import Row
 
-FloatArray = NDArray[np.float64]
 LINKAGE_NAMES = {"single": "single", "average": "average", "complete": "complete", "ward": "Ward"}
 
 

@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
+from convexhc._types import IntArray
 from experiments.data import Scans, connectomes, require_folder
 from experiments.paper import connectome_figures as draw
 from experiments.paper.connectome_scores import (
-    IntArray,
     Setting,
     compare,
     cross,

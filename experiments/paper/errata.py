@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.datasets import fractal_graph
 from convexhc.similarity import two_hop
 from convexhc.solvers.smooth import smooth_path
@@ -13,7 +13,6 @@ from convexhc.terms.constraint import project_doubly_stochastic
 from experiments.paper.printed import alternate
 from experiments.results import Row
 
-FloatArray = NDArray[np.float64]
 ALPHA = 0.95
 
 

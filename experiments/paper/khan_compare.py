@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.metrics import (
     centroid_distances,
     cophenetic_distances,
@@ -22,9 +22,6 @@ from convexhc.tree import cut_linkage
 from experiments.paper.linkages import linkage_trees
 from experiments.paper.neighbors import neighbors_that_differ
 from experiments.results import FINE_GAP, Row, require_certified
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
+from convexhc._types import FloatArray
 from convexhc.datasets import fractal_graph, karate, les_miserables
 from convexhc.metrics import cophenetic_correlation, cophenetic_distances, kendall
 from convexhc.path import solve_path
@@ -41,7 +42,6 @@ from experiments.results import (
     write_text,
 )
 
-FloatArray = NDArray[np.float64]
 Change = tuple[str, float]
 
 # Two-hop similarities may be singular; this makes the minimiser unique.

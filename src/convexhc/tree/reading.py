@@ -7,17 +7,14 @@ from functools import cached_property
 from typing import SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.similarity.strongest import positive_part
 from convexhc.tree.binary import BinaryTree, refine, replace_stragglers
 from convexhc.tree.cut import positive_int
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 # Branches below this size do not use up clusters, unless told otherwise.
 SMALLEST_CLUSTER = 5
