@@ -7,7 +7,7 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs screenshots clean browser large quality mutants
+.PHONY: help demo test check bench docs screenshots clean browser large quality paper mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,12 @@ bench: $(VENV)/dev.stamp ## time solvers, paths, points, cohorts and the smooth 
 	$(BIN)/python benchmarks/smooth.py --nodes 10000 100000
 
 quality: $(VENV)/dev.stamp ## clusters against known groups, beside other methods (minutes: QUALITY=--quick)
-	$(BIN)/python -m experiments.quality $(QUALITY)
+	$(BIN)/python -m experiments quality $(QUALITY)
+
+paper: $(VENV)/dev.stamp ## the claims of the paper, rerun (hours: PAPER=--quick; data: PAPER='--data DIR')
+	for claim in synthetic algorithms connectomes khan robustness; do \
+		$(BIN)/python -m experiments $$claim $(PAPER) || exit 1; \
+	done
 
 large: $(VENV)/dev.stamp ## the same at larger sizes
 	$(BIN)/python benchmarks/paths.py --no-fractal --whole 1000 2000 --coarse 5000 10000

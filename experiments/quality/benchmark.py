@@ -12,16 +12,7 @@ from typing import Any
 import numpy as np
 
 import convexhc
-from convexhc.experiments.data import data_folder
-from convexhc.experiments.results import (
-    Progress,
-    Row,
-    Unit,
-    between,
-    compute_units,
-    write_table,
-    write_text,
-)
+from experiments.data import data_folder
 from experiments.quality.collection import Known, collect, noise_graphs
 from experiments.quality.figures import draw
 from experiments.quality.methods import (
@@ -33,9 +24,18 @@ from experiments.quality.methods import (
 )
 from experiments.quality.scores import judge_noise, lose_edges, score_set, warm
 from experiments.quality.summary import summarise
+from experiments.results import (
+    Progress,
+    Row,
+    Unit,
+    between,
+    compute_units,
+    write_table,
+    write_text,
+)
 
 # Rooms of the package that no result depends on.
-BESIDE = ("commands", "experiments", "layout", "plots", "report", "cli.py", "tl.py")
+BESIDE = ("commands", "layout", "plots", "report", "cli.py", "tl.py")
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def _code(method: str) -> str:
     the package has changed since: numbers of older code never stand beside those of newer.
     """
     here = Path(__file__).parent
-    sources = [here / "methods.py", here / "scores.py"]
+    sources = [here / "methods.py", here / "scores.py", here.parent / "baselines.py"]
     if method in OF_PACKAGE:
         package = Path(convexhc.__file__).parent
         rooms = sorted(room for room in package.iterdir() if room.name not in BESIDE)

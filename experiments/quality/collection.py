@@ -23,7 +23,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
 
 from convexhc.datasets import karate
-from convexhc.experiments.data import authors_similarity
+from experiments.data import authors_similarity
 
 Labels = NDArray[np.int64]
 Half = Literal["choose", "confirm"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from convexhc.experiments.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION, figure
+from experiments.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION, figure
 from experiments.quality.collection import FAMILIES
 from experiments.quality.summary import SHORT
 from experiments.quality.tables import OURS, BySet, Tables, family_means, overall, set_means

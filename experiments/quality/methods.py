@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexhc import ConvexHierarchicalClustering, similarity
-from convexhc.baselines import Linkage, Louvain, Paris, Spectral
 from convexhc.similarity.structure import NoStructureWarning
 from convexhc.tree import cut_linkage
+from experiments.baselines import Linkage, Louvain, Paris, Spectral
 from experiments.quality.collection import Labels
 
 FloatArray = NDArray[np.float64]

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
-from convexhc.experiments.results import Row
 from convexhc.kernels.threads import limited_threads
 from convexhc.metrics import cophenetic_distances, kendall
 from experiments.quality.collection import Labels
 from experiments.quality.methods import METHODS, OURS, Found, Given
+from experiments.results import Row
 
 FloatArray = NDArray[np.float64]
 COMPARED = ("before_ari", "after_ari", "before_ami", "after_ami", "same_ari")

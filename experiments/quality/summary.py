@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from convexhc.experiments.results import Row, markdown_table
 from experiments.quality.collection import FAMILIES, MIXINGS
 from experiments.quality.methods import LOSS_METHODS
 from experiments.quality.must_show import LOST, must_show
@@ -22,6 +21,7 @@ from experiments.quality.tables import (
     overall,
     set_means,
 )
+from experiments.results import Row, markdown_table
 
 HALVES = {"confirm": "Confirming half", "choose": "Half on which defaults were chosen"}
 SHORT = {"confirm": "confirming", "choose": "choosing"}

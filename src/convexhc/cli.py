@@ -1,4 +1,4 @@
-"""The command line: ``convexhc demo | fit | cut | report | info | experiment``."""
+"""The command line: ``convexhc demo | fit | cut | report | info``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from convexhc.commands.demo import demo
-from convexhc.commands.experiment import experiment
 from convexhc.commands.fit import L1_RATIO, fit
 from convexhc.commands.graphs import FROM_GRAPH, NEIGHBORS
 from convexhc.commands.progress import ProgressLine
 from convexhc.commands.read import cut, info, report
 from convexhc.commands.speech import Ending
-from convexhc.experiments import EXPERIMENTS
-from convexhc.experiments.results import UncertifiedError
 from convexhc.version import __version__
 
 EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted"
@@ -31,6 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = build_parser().parse_args(given)
     options.given = given
+    return run_command(options)
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Call ``options.run``, and turn what it raises into a line and an exit code."""
     quiet, as_json = getattr(options, "quiet", False), getattr(options, "json", False)
     progress = ProgressLine(sys.stderr, quiet=quiet)
     try:
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 # Anything else is a mistake of the program, and leaves with its traceback.
-EXPECTED = (ValueError, TypeError, MemoryError, OSError, ImportError, UncertifiedError)
+EXPECTED = (ValueError, TypeError, MemoryError, OSError, ImportError)
 
 
 def _ending(error: BaseException) -> tuple[str, int]:
@@ -57,7 +59,7 @@ def _ending(error: BaseException) -> tuple[str, int]:
         return str(error), error.code
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", 130
-    failed = isinstance(error, MemoryError | np.linalg.LinAlgError | UncertifiedError)
+    failed = isinstance(error, MemoryError | np.linalg.LinAlgError)
     return str(error), 1 if failed else 2
 
 
@@ -88,7 +90,6 @@ def build_parser() -> argparse.ArgumentParser:
     _add_cut(commands)
     _add_report(commands)
     _add_info(commands)
-    _add_experiment(commands)
     return parser
 
 
@@ -217,18 +218,6 @@ def _add_info(commands: Commands) -> None:
     parser = _command(commands, "info", text, "convexhc info edges.csv, or convexhc info out")
     _add_graph(parser, "; or the folder of a fit, or a saved path")
     parser.set_defaults(run=lambda options, say, progress: info(options, say))
-
-
-def _add_experiment(commands: Commands) -> None:
-    text = "Rerun a claim of the paper."
-    parser = _command(commands, "experiment", text, "convexhc experiment synthetic --quick")
-    parser.add_argument("name", choices=sorted(EXPERIMENTS))
-    parser.add_argument("--quick", action="store_true", help="minutes instead of the full size")
-    parser.add_argument("--data", help="folder of the data sets; default: CONVEXHC_DATA")
-    parser.add_argument("-o", "--output", default="results", help="folder (default %(default)s)")
-    parser.add_argument("--n-jobs", type=int, default=2, help="processes (default %(default)s)")
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
-    parser.set_defaults(run=experiment)
 
 
 if __name__ == "__main__":

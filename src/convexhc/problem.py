@@ -6,17 +6,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.kernels import means
 from convexhc.terms.constraint import Constraint, DoublyStochastic, Free
 from convexhc.terms.fidelity import Fidelity, Kernel, KernelMatrix, Proximity
 from convexhc.terms.laplacian import laplacian
 from convexhc.terms.penalty import Differences, Fusion, Penalty, SquaredFusion
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 # Edges of a smaller share of the largest weight count as none: they would fuse their ends at a lam
 # so much larger than the others do that numbers have no room for both.
@@ -79,11 +76,11 @@ class Problem:
         """The same problem at another strength; everything precomputed is shared."""
         return replace(self, penalty=replace(self.penalty, lam=float(lam)))  # type: ignore[type-var]
 
-    def objective(self, C: Array) -> float:
+    def objective(self, C: FloatArray) -> float:
         """Halved objective at C, each edge once."""
         return self.fidelity.evaluate(C)[0] + self.penalty.value(C)
 
-    def certify(self, C: Array, Y: Array) -> Certificate:
+    def certify(self, C: FloatArray, Y: FloatArray) -> Certificate:
         """Bound the suboptimality of a feasible C with the help of a feasible edge dual Y.
 
         The penalty is replaced by an affine minorant <D'Y, .>, and what remains is minimised over
@@ -98,7 +95,7 @@ class Problem:
         return Certificate(objective, objective - bound, self.constraint.residual(C), self.floor)
 
 
-def fuse(C: Array, labels: Labels, mass: Array | None = None) -> Array:
+def fuse(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> FloatArray:
     """Replace the rows of every cluster by their mean, rows counting as often as their mass.
 
     The mean over clusters is itself a doubly stochastic map, so a feasible C stays feasible, and
@@ -109,7 +106,7 @@ def fuse(C: Array, labels: Labels, mass: Array | None = None) -> Array:
     return np.ascontiguousarray(cluster_means(C, labels, mass)[labels])
 
 
-def cluster_means(C: Array, labels: Labels, mass: Array | None = None) -> Array:
+def cluster_means(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> FloatArray:
     """Mean row of every cluster. O(N m)."""
     return means.group_means(C, labels, np.ones(labels.size) if mass is None else mass)
 
@@ -129,14 +126,14 @@ def graph_problem(
     return Problem(Kernel(K), fusion, constraint or DoublyStochastic())
 
 
-def points_problem(X: Array, weights: Graph, lam: float, *, l1_ratio: float = 0.0) -> Problem:
+def points_problem(X: FloatArray, weights: Graph, lam: float, *, l1_ratio: float = 0.0) -> Problem:
     """Classical convex clustering of the rows of X (eq. 1)."""
     felt = weights.without_weak(WEAKEST_OF_POINTS)
     return Problem(Proximity(X), Fusion(Differences(felt), lam, l1_ratio), Free())
 
 
 def denoising_problem(
-    B: Array,
+    B: FloatArray,
     weights: Graph,
     lam: float,
     *,

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
+from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 
 __all__ = ["Stability", "bootstrap"]
-
-Labels = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +34,8 @@ class Stability:
     """
 
     labels: Labels = field(repr=False)
-    adjusted_rand: Array = field(repr=False)
-    jaccard: Array = field(repr=False)
+    adjusted_rand: FloatArray = field(repr=False)
+    jaccard: FloatArray = field(repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -47,7 +45,7 @@ class Stability:
         )
 
     @property
-    def per_cluster(self) -> Array:
+    def per_cluster(self) -> FloatArray:
         """Mean overlap of every cluster: above 0.75 it is commonly called stable."""
         return np.asarray(self.jaccard.mean(axis=0))
 
@@ -137,7 +135,7 @@ def _labels(graph: Graph, cluster: Callable[[Graph], ArrayLike]) -> Labels:
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
-def _overlaps(labels: Labels, other: Labels) -> Array:
+def _overlaps(labels: Labels, other: Labels) -> FloatArray:
     """Largest Jaccard overlap of every cluster of ``labels`` with one of ``other``."""
     both = np.zeros((int(labels.max()) + 1, int(other.max()) + 1))
     np.add.at(both, (labels, other), 1.0)

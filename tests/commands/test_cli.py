@@ -11,7 +11,6 @@ import sys
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ from convexhc.cli import main
 from convexhc.commands.fit import parse_lambdas
 from convexhc.commands.speech import Refusal
 from convexhc.datasets import fractal_graph
-from convexhc.experiments import EXPERIMENTS
 
 FILES = {
     "labels.csv",
@@ -246,20 +244,6 @@ def test_demo_leaves_two_reports(
     ]
 
 
-def test_experiment_runs_what_it_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def claim(out: Path, **told: Any) -> None:
-        told["progress"](0.5, "half way")
-        (out / "claim").mkdir(parents=True)
-        (out / "claim" / "table.csv").write_text(f"{told['quick']} {told['n_jobs']}")
-
-    monkeypatch.setitem(EXPERIMENTS, "claim", claim)
-    assert main(["experiment", "claim", "--quick", "--n-jobs", "1", "-o", str(tmp_path)]) == 0
-    assert (tmp_path / "claim" / "table.csv").read_text() == "True 1"
-    assert str(tmp_path / "claim") in capsys.readouterr().out
-
-
 def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(edges)]) == 0
     said = capsys.readouterr().out
@@ -383,7 +367,6 @@ def test_info_of_a_damaged_run_says_which_file(
         (["report", "nowhere"], "convexhc fit"),
         (["info", "missing.csv"], "missing.csv"),
         (["info", "."], "looked for run.json"),
-        (["experiment", "synthetic", "--data", "nowhere"], "nowhere"),
     ],
 )
 def test_bad_input_exits_with_two_and_says_why(
@@ -405,7 +388,7 @@ def test_bad_usage_exits_with_two() -> None:
     assert stopped.value.code == 2
 
 
-@pytest.mark.parametrize("command", ["demo", "fit", "cut", "report", "info", "experiment"])
+@pytest.mark.parametrize("command", ["demo", "fit", "cut", "report", "info"])
 def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from experiments.reading import files, quiet, read
 
-from convexhc.experiments import EXPERIMENTS, algorithms
-from convexhc.experiments.algorithm_traces import fractal_problem, general, trace
-from convexhc.experiments.errata import errata
-from convexhc.experiments.printed import PrintedFISTA, alternate
 from convexhc.solvers.loop import run
 from convexhc.solvers.solve import choose_method
 from convexhc.terms.constraint import project_doubly_stochastic
+from experiments.paper import EXPERIMENTS, algorithms
+from experiments.paper.algorithm_traces import fractal_problem, general, trace
+from experiments.paper.errata import errata
+from experiments.paper.printed import PrintedFISTA, alternate
 
 SHAPE = (1, 3, 4)
 

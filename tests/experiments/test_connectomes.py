@@ -9,8 +9,9 @@ import pytest
 from experiments.reading import files, quiet, read
 from joblib import parallel_config
 
-from convexhc.experiments import EXPERIMENTS, connectomes
-from convexhc.experiments.connectome_scores import (
+from convexhc.metrics import discriminability, hamming, knn_graph
+from experiments.paper import EXPERIMENTS, connectomes
+from experiments.paper.connectome_scores import (
     compare,
     correlations,
     pair_mean,
@@ -18,9 +19,8 @@ from convexhc.experiments.connectome_scores import (
     session_draws,
     told_apart,
 )
-from convexhc.experiments.neighbors import neighbors_that_differ
-from convexhc.experiments.results import Unit, compute_units
-from convexhc.metrics import discriminability, hamming, knn_graph
+from experiments.paper.neighbors import neighbors_that_differ
+from experiments.results import Unit, compute_units
 
 RNG = np.random.default_rng(0)
 SUBJECT = np.repeat([3, 5, 8], 4)

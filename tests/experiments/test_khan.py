@@ -7,10 +7,10 @@ import math
 import pytest
 from experiments.reading import files, quiet, read
 
-from convexhc.experiments import EXPERIMENTS, khan
-from convexhc.experiments.khan_compare import AUTHORS, Setting
-from convexhc.experiments.linkages import LINKAGES
-from convexhc.experiments.reported import KHAN_TABLE
+from experiments.paper import EXPERIMENTS, khan
+from experiments.paper.khan_compare import AUTHORS, Setting
+from experiments.paper.linkages import LINKAGES
+from experiments.paper.reported import KHAN_TABLE
 
 
 def agreement(score: dict[str, float]) -> list[dict]:

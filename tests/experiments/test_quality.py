@@ -11,7 +11,7 @@ from experiments.reading import files, quiet, read
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from convexhc.baselines import Linkage
+from experiments.baselines import Linkage
 from experiments.quality import benchmark, collection, methods, scores
 from experiments.quality.collection import Known, half_of
 from experiments.quality.methods import METHODS, Found, Given, exact_cut

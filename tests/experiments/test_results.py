@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from convexhc.experiments import results
-from convexhc.experiments.results import Unit, compute_units
 from convexhc.solvers.solve import solve
+from experiments import results
+from experiments.results import Unit, compute_units
 
 CALLS: list[str] = []
 

@@ -8,10 +8,10 @@ from experiments.reading import files, quiet, read
 from scipy.cluster.hierarchy import linkage
 
 from convexhc.datasets import fractal_graph
-from convexhc.experiments import EXPERIMENTS, robustness
-from convexhc.experiments.perturbations import KINDS
-from convexhc.experiments.robustness import Graph, recovered, restricted, tree_agreement, wins
 from convexhc.metrics import cophenetic_distances
+from experiments.paper import EXPERIMENTS, robustness
+from experiments.paper.perturbations import KINDS
+from experiments.paper.robustness import Graph, recovered, restricted, tree_agreement, wins
 
 FRACTAL = fractal_graph(0, n_meta=2, n_super=3, clique=4)
 A = FRACTAL.adjacency.toarray()

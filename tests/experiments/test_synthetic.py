@@ -7,10 +7,10 @@ import csv
 import numpy as np
 import pytest
 
-from convexhc.experiments import EXPERIMENTS, synthetic
-from convexhc.experiments.data import authors_similarity
-from convexhc.experiments.reported import TABLE_I
-from convexhc.experiments.synthetic_scores import authors_path, silhouette_peaks, with_levels
+from experiments.data import authors_similarity
+from experiments.paper import EXPERIMENTS, synthetic
+from experiments.paper.reported import TABLE_I
+from experiments.paper.synthetic_scores import authors_path, silhouette_peaks, with_levels
 
 SMALL = synthetic.Size(
     shape=(2, 3, 5),

@@ -10,16 +10,16 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-Array = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 
 @njit(cache=True, nogil=True)
-def _raise_columns(G: Array, u: Array) -> Array:
+def _raise_columns(G: FloatArray, u: FloatArray) -> FloatArray:
     """Return the largest v with u_i + v_j <= G_ij: v_j = min_i G_ij - u_i."""
-    v: Array = G[0] - u[0]
+    v: FloatArray = G[0] - u[0]
     for i in range(1, G.shape[0]):
         for j in range(G.shape[1]):
             v[j] = min(v[j], G[i, j] - u[i])
@@ -27,7 +27,7 @@ def _raise_columns(G: Array, u: Array) -> Array:
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def _raise_rows(G: Array, v: Array) -> Array:
+def _raise_rows(G: FloatArray, v: FloatArray) -> FloatArray:
     """Return the largest u with u_i + v_j <= G_ij: u_i = min_j G_ij - v_j."""
     u = np.empty(G.shape[0])
     for i in range(G.shape[0]):
@@ -38,7 +38,7 @@ def _raise_rows(G: Array, v: Array) -> Array:
     return u
 
 
-def _as_problem(G: ArrayLike, mass: ArrayLike | None) -> tuple[Array, Array]:
+def _as_problem(G: ArrayLike, mass: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
     cost = np.ascontiguousarray(G, dtype=np.float64)
     if cost.ndim != 2 or cost.size == 0:
         raise ValueError(f"G must be a non-empty matrix; got shape {cost.shape}.")
@@ -58,7 +58,7 @@ def lower_bound(
     *,
     mass: ArrayLike | None = None,
     sweeps: int = 3,
-) -> tuple[float, Array, Array]:
+) -> tuple[float, FloatArray, FloatArray]:
     """Bound min <G, T> from below, starting from any potentials.
 
     Over T >= 0 with T 1 = mass and 1'T = (sum(mass) / m) 1'. A sweep makes potentials feasible and
@@ -109,7 +109,7 @@ def lower_bound(
         raise ValueError("u and v must be finite: pass zeros when there is nothing better.")
     if sweeps < 1:
         raise ValueError(f"sweeps must be at least 1; got {sweeps}.")
-    found: list[tuple[float, Array, Array]] = []
+    found: list[tuple[float, FloatArray, FloatArray]] = []
     for sweep in range(sweeps):
         if sweep == 1:
             rows = _raise_rows(cost, cols)

@@ -13,11 +13,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from convexhc._types import FloatArray
 from convexhc.kernels.birkhoff_dual import dual_value, newton
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[Any]  # float64 or float32
-_Start = tuple[Vector, Vector]
+_Start = tuple[FloatArray, FloatArray]
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 _FAST = {"reassoc", "nsz", "contract", "arcp"}
@@ -31,8 +31,8 @@ class Projection(NamedTuple):
     """Nearest matrix C, its multipliers, the largest error of a sum, and the Newton steps taken."""
 
     C: Matrix
-    u: Vector
-    v: Vector
+    u: FloatArray
+    v: FloatArray
     residual: float
     n_newton: int
 
@@ -47,7 +47,7 @@ def _all_finite(X: Matrix) -> bool:
 
 
 @_compiled
-def _affine_start(X: Matrix, w: Vector, u: Vector, v: Vector) -> None:
+def _affine_start(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> None:
     """Write the multipliers of the clipped X for the two sums alone, C >= 0 dropped."""
     c, m = X.shape
     v[:] = 1.0 / m
@@ -66,7 +66,7 @@ def _affine_start(X: Matrix, w: Vector, u: Vector, v: Vector) -> None:
 
 
 def _first_try(
-    X: Matrix, w: Vector, start: _Start | None, out: Matrix, tol: float, max_newton: int
+    X: Matrix, w: FloatArray, start: _Start | None, out: Matrix, tol: float, max_newton: int
 ) -> tuple[_Start, float, int]:
     """Solve from the warm start, from the cold one when that is absent or clearly better."""
     if start is not None:
@@ -81,7 +81,7 @@ def _first_try(
     return start, residual, steps
 
 
-def _scaled_start(X: Matrix, w: Vector, u: Vector, v: Vector, max_newton: int) -> int:
+def _scaled_start(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray, max_newton: int) -> int:
     """Follow the multipliers of s X from a small s to s = 1 into (u, v); return the Newton steps.
 
     Entries far above one make the projection nearly a linear assignment, which Newton steps from
@@ -105,9 +105,9 @@ def _scaled_start(X: Matrix, w: Vector, u: Vector, v: Vector, max_newton: int) -
 
 def _second_try(
     X: Matrix,
-    w: Vector,
-    u: Vector,
-    v: Vector,
+    w: FloatArray,
+    u: FloatArray,
+    v: FloatArray,
     out: Matrix,
     tol: float,
     max_newton: int,
@@ -138,7 +138,7 @@ def _as_matrix(X: ArrayLike, check: bool) -> Matrix:
     return matrix
 
 
-def _row_weights(mass: ArrayLike | None, c: int, m: int) -> Vector:
+def _row_weights(mass: ArrayLike | None, c: int, m: int) -> FloatArray:
     """Return the masses scaled to the sum m, so that every column sum is one."""
     if mass is None:
         return np.full(c, m / c)
@@ -147,7 +147,7 @@ def _row_weights(mass: ArrayLike | None, c: int, m: int) -> Vector:
         raise ValueError(f"mass must hold one number per row, {c}; got shape {given.shape}.")
     if not (np.all(given > 0.0) and np.isfinite(given.sum())):
         raise ValueError(f"mass must be positive and finite; got minimum {given.min()}.")
-    weights: Vector = given * (m / given.sum())
+    weights: FloatArray = given * (m / given.sum())
     return weights
 
 

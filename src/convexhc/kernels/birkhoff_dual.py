@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.kernels.support import (
     MAX_SPARSE,
     Support,
@@ -33,7 +34,6 @@ from convexhc.kernels.support import (
     solve_columns,
 )
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[Any]  # float64 or float32
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
@@ -46,14 +46,14 @@ _MAX_LISTED = 0.06  # a shortlist denser than this is slower than a vectorised p
 class _State(NamedTuple):
     """Dual point (u + du, v + dv), the Newton step there, and the excess of the sums of C."""
 
-    u: Vector
-    v: Vector
-    du: Vector
-    dv: Vector
-    step_u: Vector
-    step_v: Vector
-    rows: Vector
-    cols: Vector
+    u: FloatArray
+    v: FloatArray
+    du: FloatArray
+    dv: FloatArray
+    step_u: FloatArray
+    step_v: FloatArray
+    rows: FloatArray
+    cols: FloatArray
 
 
 class _Shortlist(NamedTuple):
@@ -61,7 +61,7 @@ class _Shortlist(NamedTuple):
 
     start: NDArray[np.int64]
     column: NDArray[np.int32]
-    value: Vector
+    value: FloatArray
 
 
 @njit(cache=True, nogil=True)
@@ -71,13 +71,13 @@ def _entry(x: float, a: float, b: float) -> float:
 
 
 @_compiled
-def _add_scaled(x: Vector, t: float, y: Vector) -> None:
+def _add_scaled(x: FloatArray, t: float, y: FloatArray) -> None:
     for k in range(x.size):
         x[k] += t * y[k]
 
 
 @_compiled
-def dual_value(X: Matrix, w: Vector, u: Vector, v: Vector) -> float:
+def dual_value(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> float:
     """Return phi(u, v). O(c m)."""
     energy = 0.0
     for i in range(X.shape[0]):
@@ -92,7 +92,7 @@ def dual_value(X: Matrix, w: Vector, u: Vector, v: Vector) -> float:
 
 
 @_compiled
-def _share_above(X: Matrix, u: Vector, v: Vector, level: float) -> float:
+def _share_above(X: Matrix, u: FloatArray, v: FloatArray, level: float) -> float:
     """Estimate the share of entries with X + u + v > level from about fifty rows."""
     c, m = X.shape
     stride = max(1, c // 50)
@@ -105,7 +105,9 @@ def _share_above(X: Matrix, u: Vector, v: Vector, level: float) -> float:
 
 
 @_compiled
-def _fill_shortlist(X: Matrix, u: Vector, v: Vector, reach: float, listed: _Shortlist) -> bool:
+def _fill_shortlist(
+    X: Matrix, u: FloatArray, v: FloatArray, reach: float, listed: _Shortlist
+) -> bool:
     """Collect the entries with X + u + v > -reach; False when they are too many for lists."""
     start, column, value = listed.start, listed.column, listed.value
     c, m = X.shape
@@ -139,7 +141,7 @@ def _rebase(X: Matrix, state: _State, guess: float, listed: _Shortlist) -> float
 
 
 @_compiled
-def _sum_listed(w: Vector, state: _State, listed: _Shortlist, support: Support) -> float:
+def _sum_listed(w: FloatArray, state: _State, listed: _Shortlist, support: Support) -> float:
     """Fill the excesses and the support from the shortlist; return 1/2 sum_i w_i |C_i|^2."""
     start, column, value = listed.start, listed.column, listed.value
     support_start, support_column = support.start, support.column
@@ -166,7 +168,7 @@ def _sum_listed(w: Vector, state: _State, listed: _Shortlist, support: Support) 
 
 
 @_compiled
-def _sum_all(X: Matrix, w: Vector, state: _State, support: Support) -> float:
+def _sum_all(X: Matrix, w: FloatArray, state: _State, support: Support) -> float:
     """Fill the excesses and the support mask from all of X; return 1/2 sum_i w_i |C_i|^2."""
     u, v, rows, cols = state.u, state.v, state.rows, state.cols
     support_start, mask = support.start, support.mask
@@ -195,7 +197,7 @@ def _sum_all(X: Matrix, w: Vector, state: _State, support: Support) -> float:
 @_compiled
 def _evaluate(
     X: Matrix,
-    w: Vector,
+    w: FloatArray,
     state: _State,
     listed: _Shortlist,
     support: Support,
@@ -219,7 +221,7 @@ def _evaluate(
 
 
 @_compiled
-def _newton_step(w: Vector, state: _State, support: Support, excess: float, tol: float) -> None:
+def _newton_step(w: FloatArray, state: _State, support: Support, excess: float, tol: float) -> None:
     """Write the inexact Newton step, its system regularised in proportion to the excess.
 
     Solved well below `tol`: once the support is right, the next sums are as exact as this solution.
@@ -242,7 +244,7 @@ def _newton_step(w: Vector, state: _State, support: Support, excess: float, tol:
 
 
 @_compiled
-def _slope(w: Vector, state: _State) -> float:
+def _slope(w: FloatArray, state: _State) -> float:
     """Return the derivative of phi along the step."""
     slope = dot(state.cols, state.step_v)
     for i in range(w.size):
@@ -253,7 +255,7 @@ def _slope(w: Vector, state: _State) -> float:
 @_compiled
 def _search(
     X: Matrix,
-    w: Vector,
+    w: FloatArray,
     state: _State,
     listed: _Shortlist,
     support: Support,
@@ -312,7 +314,7 @@ def _write(X: Matrix, state: _State, listed: _Shortlist, reach: float, out: Matr
 
 
 @_compiled
-def _allocate(u: Vector, v: Vector) -> tuple[_State, _Shortlist, Support]:
+def _allocate(u: FloatArray, v: FloatArray) -> tuple[_State, _Shortlist, Support]:
     c, m = u.size, v.size
     room = int(MAX_SPARSE * c * m) + 2 * m
     state = _State(
@@ -328,9 +330,9 @@ def _allocate(u: Vector, v: Vector) -> tuple[_State, _Shortlist, Support]:
 @_compiled
 def newton(
     X: Matrix,
-    w: Vector,
-    u: Vector,
-    v: Vector,
+    w: FloatArray,
+    u: FloatArray,
+    v: FloatArray,
     out: Matrix,
     tol: float,
     max_newton: int,

@@ -19,12 +19,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.newton import Response
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 _FAST = {"reassoc", "contract", "nsz"}
 # Least stiffness of the edges that join a group, in units of sigma.
@@ -34,9 +32,9 @@ _STIFF = (1.0, 0.1, 0.01, 0.001)
 class Blocks(NamedTuple):
     """H_e of every edge (E x m x m), block of every node and its inverse (n x m x m)."""
 
-    edge: Array
-    node: Array
-    inverse: Array
+    edge: FloatArray
+    node: FloatArray
+    inverse: FloatArray
 
 
 class Groups(NamedTuple):
@@ -45,13 +43,13 @@ class Groups(NamedTuple):
     A node comes once for every group it is in.
     """
 
-    node: Index
-    group: Index
-    inverse: Array
+    node: IntArray
+    group: IntArray
+    inverse: FloatArray
 
 
 @njit(cache=True, nogil=True)
-def blocks(sigma: float, mass: Array, edges: Edges, at: Response) -> Blocks:
+def blocks(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> Blocks:
     """Write out the blocks of mass + sigma D'J D. O(E m^2 + n m^3)."""
     # A number of columns known to the compiler unrolls the inner loops: half the time.
     if at.total.shape[1] == 2:
@@ -62,7 +60,7 @@ def blocks(sigma: float, mass: Array, edges: Edges, at: Response) -> Blocks:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _blocks(m: int, sigma: float, mass: Array, edges: Edges, at: Response) -> Blocks:
+def _blocks(m: int, sigma: float, mass: FloatArray, edges: Edges, at: Response) -> Blocks:
     n = mass.size
     edge, node = np.empty((edges.tail.size, m, m)), np.zeros((n, m, m))
     for i in range(n):
@@ -86,7 +84,7 @@ def _blocks(m: int, sigma: float, mass: Array, edges: Edges, at: Response) -> Bl
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _invert(m: int, A: Array, least: float) -> None:
+def _invert(m: int, A: FloatArray, least: float) -> None:
     """Invert, in place, a symmetric matrix with no eigenvalue below ``least``: so is no pivot."""
     for p in range(m):
         pivot = 1.0 / max(A[p, p], least)
@@ -106,7 +104,7 @@ def no_groups(m: int) -> Groups:
     return Groups(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, m, m)))
 
 
-def stiff_groups(mass: Array, edges: Edges, at: Response, here: Blocks) -> Groups:
+def stiff_groups(mass: FloatArray, edges: Edges, at: Response, here: Blocks) -> Groups:
     """Groups of nodes that stiff edges join, at every stiffness. O(E m^2 + n m^3)."""
     left = np.where(at.fused, 1.0, 1.0 - at.shrink)
     found = []
@@ -124,7 +122,7 @@ def stiff_groups(mass: Array, edges: Edges, at: Response, here: Blocks) -> Group
 
 
 @njit(cache=True, nogil=True)
-def _numbered(labels: Index) -> Index:
+def _numbered(labels: IntArray) -> IntArray:
     """Number the groups of several nodes; -1 for nodes on their own."""
     size = np.bincount(labels)
     number, count = np.empty(size.size, np.int64), 0
@@ -135,7 +133,7 @@ def _numbered(labels: Index) -> Index:
 
 
 @njit(cache=True, nogil=True)
-def _together(number: Index, mass: Array, edges: Edges, edge: Array) -> Array:
+def _together(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray) -> FloatArray:
     """Inverse block of every group: its mass, and H_e of the edges that leave it."""
     weight, m = np.zeros(number.max() + 1), edge.shape[1]
     for i in range(mass.size):
@@ -160,7 +158,7 @@ def _together(number: Index, mass: Array, edges: Edges, edge: Array) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
+def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int32], FloatArray]:
     """Row, column and value of the entries of that matrix; those of one place add up. O(E m^2)."""
     n, m = at.node.shape[:2]
     count = n * m * m + 2 * edges.tail.size * m * m
@@ -184,8 +182,14 @@ def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def block_direction(
-    G: Array, mass: Array, edges: Edges, at: Blocks, groups: Groups, tol: float, max_iter: int
-) -> tuple[Array, bool]:
+    G: FloatArray,
+    mass: FloatArray,
+    edges: Edges,
+    at: Blocks,
+    groups: Groups,
+    tol: float,
+    max_iter: int,
+) -> tuple[FloatArray, bool]:
     """Minus (mass + D'H D)^-1 G, by conjugate gradients preconditioned by nodes and by groups.
 
     Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one, and
@@ -203,14 +207,14 @@ def block_direction(
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
 def _conjugate(
     m: int,
-    G: Array,
-    mass: Array,
+    G: FloatArray,
+    mass: FloatArray,
     edges: Edges,
     at: Blocks,
     groups: Groups,
     tol: float,
     max_iter: int,
-) -> tuple[Array, bool]:
+) -> tuple[FloatArray, bool]:
     n = G.shape[0]
     X, R, Z = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m))
     P, Q, pooled = np.zeros((n, m)), np.empty((n, m)), np.empty((groups.inverse.shape[0], m))
@@ -235,7 +239,9 @@ def _conjugate(
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _divided(m: int, R: Array, inverse: Array, groups: Groups, pooled: Array, out: Array) -> float:
+def _divided(
+    m: int, R: FloatArray, inverse: FloatArray, groups: Groups, pooled: FloatArray, out: FloatArray
+) -> float:
     """The preconditioner times R, into ``out``; returns its inner product with R. O(n m^2)."""
     inner = 0.0
     for i in range(R.shape[0]):
@@ -261,7 +267,9 @@ def _divided(m: int, R: Array, inverse: Array, groups: Groups, pooled: Array, ou
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _times(m: int, X: Array, mass: Array, edges: Edges, edge: Array, out: Array) -> float:
+def _times(
+    m: int, X: FloatArray, mass: FloatArray, edges: Edges, edge: FloatArray, out: FloatArray
+) -> float:
     """(mass + D'H D) X, into ``out``; returns its inner product with X. O(E m^2)."""
     inner = 0.0
     for i in range(X.shape[0]):

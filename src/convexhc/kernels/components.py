@@ -6,11 +6,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Index = NDArray[np.int64]
+from convexhc._types import IntArray
 
 
 @njit(cache=True, nogil=True)
-def _root(parent: Index, node: int) -> int:
+def _root(parent: IntArray, node: int) -> int:
     while parent[node] != node:
         parent[node] = parent[parent[node]]
         node = parent[node]
@@ -18,7 +18,7 @@ def _root(parent: Index, node: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _numbered(parent: Index) -> Index:
+def _numbered(parent: IntArray) -> IntArray:
     n = parent.size
     labels = np.empty(n, np.int64)
     count = 0
@@ -33,7 +33,7 @@ def _numbered(parent: Index) -> Index:
 
 
 @njit(cache=True, nogil=True)
-def components(n: int, tail: Index, head: Index, joined: NDArray[np.bool_]) -> Index:
+def components(n: int, tail: IntArray, head: IntArray, joined: NDArray[np.bool_]) -> IntArray:
     """Components of n nodes under the edges marked ``joined``, numbered by first occurrence.
 
     The smaller root always wins, so a component is named by its first node. O(n + E), nearly.

@@ -18,10 +18,8 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.prox import split
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 _FAST = {"reassoc", "contract", "nsz"}
 
@@ -29,13 +27,13 @@ _FAST = {"reassoc", "contract", "nsz"}
 class Edges(NamedTuple):
     """Edge ends, the two penalty thresholds and the stiffness of every edge, each of length E."""
 
-    tail: Index
-    head: Index
-    soft: Array
-    block: Array
-    stiffness: Array
+    tail: IntArray
+    head: IntArray
+    soft: FloatArray
+    block: FloatArray
+    stiffness: FloatArray
 
-    def at(self, chosen: Index) -> Edges:
+    def at(self, chosen: IntArray) -> Edges:
         """Some of them."""
         return Edges(
             self.tail[chosen],
@@ -50,8 +48,8 @@ class Scratch(NamedTuple):
     """What a pass writes: fused flags (E), partial sums (threads, n, m), their sum (n, m)."""
 
     fused: NDArray[np.bool_]
-    sheets: Array
-    total: Array
+    sheets: FloatArray
+    total: FloatArray
 
 
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
@@ -62,7 +60,7 @@ def scratch(edges: Edges, n: int, m: int) -> Scratch:
 
 
 @njit(cache=True, nogil=True)
-def differences(C: Array, edges: Edges) -> Array:
+def differences(C: FloatArray, edges: Edges) -> FloatArray:
     """D C: one row an edge. O(E m)."""
     out = np.empty((edges.tail.size, C.shape[1]))
     for e in range(edges.tail.size):
@@ -73,7 +71,7 @@ def differences(C: Array, edges: Edges) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def adjoint(Y: Array, edges: Edges, n: int) -> Array:
+def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
     """D' Y: every node gets the rows of its outgoing minus those of its incoming edges. O(E m)."""
     out = np.zeros((n, Y.shape[1]))
     for e in range(edges.tail.size):
@@ -85,7 +83,7 @@ def adjoint(Y: Array, edges: Edges, n: int) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def push(Y: Array, Z: Array, rho: float, edges: Edges, n: int) -> Array:
+def push(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: int) -> FloatArray:
     """D'(rho R Z - Y), R the stiffness: what `exchange` leaves, for another rho. O(E m)."""
     out = np.zeros((n, Y.shape[1]))
     for e in range(edges.tail.size):
@@ -98,7 +96,7 @@ def push(Y: Array, Z: Array, rho: float, edges: Edges, n: int) -> Array:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def penalty_value(C: Array, edges: Edges) -> float:
+def penalty_value(C: FloatArray, edges: Edges) -> float:
     """sum_e block_e |C_i - C_j|_2 + soft_e |C_i - C_j|_1, without storing differences. O(E m)."""
     total = 0.0
     for e in range(edges.tail.size):
@@ -113,14 +111,14 @@ def penalty_value(C: Array, edges: Edges) -> float:
 
 
 @njit(cache=True, nogil=True)
-def project_dual(Y: Array, edges: Edges, out: Array) -> None:
+def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
     """Project every row of ``Y`` on its dual ball, into ``out``, which may be Y itself. O(E m)."""
     for e in range(Y.shape[0]):
         split(Y[e], edges.soft[e], edges.block[e], out[e])
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def sizes(Y: Array, Z: Array, stiffness: Array) -> tuple[float, float]:
+def sizes(Y: FloatArray, Z: FloatArray, stiffness: FloatArray) -> tuple[float, float]:
     """Norms of a dual and of differences: |Y R^-1/2| and |R^1/2 Z|, R the stiffness. O(E m)."""
     dual, copies = 0.0, 0.0
     for e in range(stiffness.size):
@@ -134,7 +132,7 @@ def sizes(Y: Array, Z: Array, stiffness: Array) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def extrapolate(X: Array, Y: Array, push: float) -> None:
+def extrapolate(X: FloatArray, Y: FloatArray, push: float) -> None:
     """X <- X + push (X - Y) and Y <- the old X, in place. O(E m)."""
     for e in range(X.shape[0]):
         for k in range(X.shape[1]):
@@ -144,7 +142,7 @@ def extrapolate(X: Array, Y: Array, push: float) -> None:
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _add_sheets(sheets: Array, total: Array) -> None:
+def _add_sheets(sheets: FloatArray, total: FloatArray) -> None:
     for i in prange(total.shape[0]):
         for k in range(total.shape[1]):
             partial = sheets[0, i, k]
@@ -156,12 +154,12 @@ def _add_sheets(sheets: Array, total: Array) -> None:
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _ascend_run(
     run: tuple[int, int],
-    C: Array,
-    Y: Array,
+    C: FloatArray,
+    Y: FloatArray,
     step: float,
     edges: Edges,
     scratch: Scratch,
-    sheet: Array,
+    sheet: FloatArray,
 ) -> float:
     m = C.shape[1]
     old = np.empty(m)
@@ -183,7 +181,7 @@ def _ascend_run(
     return moved
 
 
-def ascend(C: Array, Y: Array, step: float, edges: Edges, scratch: Scratch) -> float:
+def ascend(C: FloatArray, Y: FloatArray, step: float, edges: Edges, scratch: Scratch) -> float:
     """One projected dual ascent step in one pass over the edges.
 
     Y <- P(Y + step R D C), in place, P the projection on the dual balls, R the stiffness.
@@ -197,7 +195,9 @@ def ascend(C: Array, Y: Array, step: float, edges: Edges, scratch: Scratch) -> f
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _ascend_threaded(C: Array, Y: Array, step: float, edges: Edges, scratch: Scratch) -> float:
+def _ascend_threaded(
+    C: FloatArray, Y: FloatArray, step: float, edges: Edges, scratch: Scratch
+) -> float:
     runs, size = scratch.sheets.shape[0], edges.tail.size
     moved = np.zeros(runs)
     for r in prange(runs):
@@ -210,14 +210,14 @@ def _ascend_threaded(C: Array, Y: Array, step: float, edges: Edges, scratch: Scr
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _exchange_run(
     run: tuple[int, int],
-    C: Array,
-    Y: Array,
-    Z: Array,
+    C: FloatArray,
+    Y: FloatArray,
+    Z: FloatArray,
     rho: float,
     relax: float,
     edges: Edges,
     scratch: Scratch,
-    sheet: Array,
+    sheet: FloatArray,
 ) -> tuple[float, float]:
     m = C.shape[1]
     x = np.empty(m)
@@ -247,7 +247,13 @@ def _exchange_run(
 
 
 def exchange(
-    C: Array, Y: Array, Z: Array, rho: float, relax: float, edges: Edges, scratch: Scratch
+    C: FloatArray,
+    Y: FloatArray,
+    Z: FloatArray,
+    rho: float,
+    relax: float,
+    edges: Edges,
+    scratch: Scratch,
 ) -> tuple[float, float]:
     """The two edge updates of ADMM in one pass.
 
@@ -265,7 +271,13 @@ def exchange(
 
 @njit(cache=True, nogil=True, parallel=True)
 def _exchange_threaded(
-    C: Array, Y: Array, Z: Array, rho: float, relax: float, edges: Edges, scratch: Scratch
+    C: FloatArray,
+    Y: FloatArray,
+    Z: FloatArray,
+    rho: float,
+    relax: float,
+    edges: Edges,
+    scratch: Scratch,
 ) -> tuple[float, float]:
     runs, size = scratch.sheets.shape[0], edges.tail.size
     apart, moved = np.zeros(runs), np.zeros(runs)

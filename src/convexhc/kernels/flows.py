@@ -13,11 +13,10 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexhc._types import BoolArray, FloatArray, IntArray
+
 Real = NDArray[Any]
-Index = NDArray[np.int64]
 Pointer = NDArray[np.int32]
-Flags = NDArray[np.bool_]
 
 # Columns solved together: as many as stay in the cache with their rows.
 _PANEL = 128
@@ -75,26 +74,26 @@ class Net(NamedTuple):
     Each has the node at its other end, its number and its conductance; ``soft`` goes by number.
     """
 
-    start: Index
-    other: Index
-    edge: Index
-    conductance: Array
-    soft: Array
+    start: IntArray
+    other: IntArray
+    edge: IntArray
+    conductance: FloatArray
+    soft: FloatArray
 
 
 class Tally(NamedTuple):
     """What `tally` adds up: three measures an edge, and two a node."""
 
-    excess: Array
-    further: Array
-    most: Array
-    wanted: Array
-    lacking: Array
+    excess: FloatArray
+    further: FloatArray
+    most: FloatArray
+    wanted: FloatArray
+    lacking: FloatArray
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def _tally_run(
-    run: tuple[int, int], X: Array, R: Array, net: Net, stretch: float, out: Tally
+    run: tuple[int, int], X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally
 ) -> None:
     m = X.shape[1]
     left = np.empty(m)
@@ -134,13 +133,15 @@ def _tally_run(
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _tally_threaded(runs: int, X: Array, R: Array, net: Net, stretch: float, out: Tally) -> None:
+def _tally_threaded(
+    runs: int, X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally
+) -> None:
     n = X.shape[0]
     for r in prange(runs):
         _tally_run((r * n // runs, (r + 1) * n // runs), X, R, net, stretch, out)
 
 
-def tally(X: Array, R: Array, net: Net, stretch: float, out: Tally) -> None:
+def tally(X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
     """Add a block of columns of the flow Y_e = conductance_e (X_i - X_j) to the measures of it.
 
     ``excess`` gets sum_k max(|Y_ek| - soft_e, 0)^2, ``further`` the same with soft_e / stretch, and
@@ -156,7 +157,9 @@ def tally(X: Array, R: Array, net: Net, stretch: float, out: Tally) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def add_squares(X: Array, tail: Index, head: Index, conductance: Array, out: Array) -> None:
+def add_squares(
+    X: FloatArray, tail: IntArray, head: IntArray, conductance: FloatArray, out: FloatArray
+) -> None:
     """Add sum_k Y_ek^2 of the flow Y_e = conductance_e (X_i - X_j) to ``out``. O(E m)."""
     for e in range(tail.size):
         i, j, total = tail[e], head[e], 0.0
@@ -168,8 +171,13 @@ def add_squares(X: Array, tail: Index, head: Index, conductance: Array, out: Arr
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def potentials(
-    R: Array, tail: Index, head: Index, conductance: Array, tol: float = 1e-10, max_iter: int = 500
-) -> Array:
+    R: FloatArray,
+    tail: IntArray,
+    head: IntArray,
+    conductance: FloatArray,
+    tol: float = 1e-10,
+    max_iter: int = 500,
+) -> FloatArray:
     """X with L X = R by conjugate gradients, R adding up to zero over every component.
 
     Preconditioned by the diagonal, to a residual of ``tol`` in the norm of that. O(E m) a step.
@@ -220,7 +228,9 @@ def potentials(
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def gathered(Y: Array, other: Array, along: float, pair: Index, part: Array, count: int) -> Array:
+def gathered(
+    Y: FloatArray, other: FloatArray, along: float, pair: IntArray, part: FloatArray, count: int
+) -> FloatArray:
     """Add the rows of Y + along (other - Y), each times its part, by pairs. O(E m).
 
     Rows of no pair, which is -1, are left out.
@@ -235,7 +245,7 @@ def gathered(Y: Array, other: Array, along: float, pair: Index, part: Array, cou
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def spread(Z: Array, pair: Index, part: Array, rest: Array) -> Array:
+def spread(Z: FloatArray, pair: IntArray, part: FloatArray, rest: FloatArray) -> FloatArray:
     """The way back: every row has its part of that of its pair, or is the one of ``rest``."""
     out = np.empty(rest.shape)
     for e in range(pair.size):
@@ -249,7 +259,13 @@ def spread(Z: Array, pair: Index, part: Array, rest: Array) -> Array:
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def scaled_inside(
-    Y: Array, wanted: Array, tail: Index, head: Index, inside: Flags, labels: Index, most: float
+    Y: FloatArray,
+    wanted: FloatArray,
+    tail: IntArray,
+    head: IntArray,
+    inside: BoolArray,
+    labels: IntArray,
+    most: float,
 ) -> None:
     """Multiply the rows inside clusters by one factor a cluster, in place, to bring ``wanted``.
 
@@ -284,7 +300,7 @@ def scaled_inside(
 
 
 @njit(cache=True, nogil=True)
-def surplus(Y: Array, soft: Array, block: Array) -> None:
+def surplus(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
     """Replace every row y by the least d, entry by entry, that leaves y - d in its dual ball.
 
     d = sign(y) min(t, max(|y| - soft, 0)) with the smallest t for which |y - d| after a soft

@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexhc._types import FloatArray
+
 Index = NDArray[np.integer]
 
 
@@ -14,14 +15,14 @@ Index = NDArray[np.integer]
 def combine(
     start: Index,
     column: Index,
-    weight: Array,
-    degree: Array,
-    X: Array,
-    Z: Array,
+    weight: FloatArray,
+    degree: FloatArray,
+    X: FloatArray,
+    Z: FloatArray,
     a: float,
     b: float,
     c: float,
-    out: Array,
+    out: FloatArray,
 ) -> None:
     """Write a L X + b X + c Z into ``out``, L = diag(degree) - W.
 

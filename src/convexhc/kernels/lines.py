@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 
 @njit(cache=True, nogil=True)
-def on_line(one: Array, other: Array, along: Array) -> Array:
+def on_line(one: FloatArray, other: FloatArray, along: FloatArray) -> FloatArray:
     """Row by row, one + along (other - one), ``along`` having one number a row. O(n m)."""
     out = np.empty(one.shape)
     for i in range(one.shape[0]):
@@ -20,7 +19,7 @@ def on_line(one: Array, other: Array, along: Array) -> Array:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def add_descent(R: Array, C: Array, G: Array, curvature: float) -> None:
+def add_descent(R: FloatArray, C: FloatArray, G: FloatArray, curvature: float) -> None:
     """R <- R + curvature C - G, in place. O(n m)."""
     for i in range(R.shape[0]):
         for k in range(R.shape[1]):

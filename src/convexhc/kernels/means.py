@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
+from convexhc._types import FloatArray, Labels
 
 
 @njit(cache=True, nogil=True)
-def group_means(C: Array, labels: Labels, mass: Array) -> Array:
+def group_means(C: FloatArray, labels: Labels, mass: FloatArray) -> FloatArray:
     """Mean of the rows of every group, each row counting as often as its mass. O(N m).
 
     Groups are numbered from zero, and none is empty.

@@ -19,10 +19,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.prox import split
-
-Array = NDArray[np.float64]
 
 _FAST = {"reassoc", "contract", "nsz"}
 
@@ -33,15 +32,15 @@ class Response(NamedTuple):
     Where all balls are ``round``, ``kept`` is the same array as the dual, and bend goes by that.
     """
 
-    Y: Array
+    Y: FloatArray
     fused: NDArray[np.bool_]
-    shrink: Array
-    bend: Array
-    kept: Array
-    total: Array
+    shrink: FloatArray
+    bend: FloatArray
+    kept: FloatArray
+    total: FloatArray
     round: bool
 
-    def into(self, Y: Array) -> Response:
+    def into(self, Y: FloatArray) -> Response:
         """The same, the dual to be written to another array."""
         return self._replace(Y=Y, kept=Y if self.round else self.kept)
 
@@ -61,7 +60,9 @@ def response(n_edges: int, n: int, m: int, *, round_balls: bool = False) -> Resp
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def respond(C: Array, Y: Array, sigma: float, edges: Edges, out: Response) -> tuple[float, float]:
+def respond(
+    C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
+) -> tuple[float, float]:
     """Write the dual response to C and its Jacobian; return two sums over the edges. O(E m).
 
     The first is the smoothed penalty, sum_e p_e(z_e) + |P(V_e)|^2 / (2 sigma) with z_e the prox;
@@ -79,7 +80,7 @@ def respond(C: Array, Y: Array, sigma: float, edges: Edges, out: Response) -> tu
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _respond_round(
-    C: Array, Y: Array, sigma: float, edges: Edges, out: Response
+    C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
     """The same without soft thresholds: half the arithmetic and half the memory."""
     m, smoothed, slack = C.shape[1], 0.0, 0.0
@@ -114,7 +115,7 @@ def _respond_round(
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
 def _respond(
-    m: int, C: Array, Y: Array, sigma: float, edges: Edges, out: Response
+    m: int, C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
     smoothed, slack = 0.0, 0.0
     out.total[:] = 0.0
@@ -152,7 +153,7 @@ def _respond(
 
 
 @njit(cache=True, nogil=True)
-def well_inside(Y: Array, edges: Edges, share: float) -> NDArray[np.bool_]:
+def well_inside(Y: FloatArray, edges: Edges, share: float) -> NDArray[np.bool_]:
     """Whether every row of Y is in its dual ball scaled by ``share``. O(E m)."""
     out, rest = np.empty(Y.shape[0], np.bool_), np.empty(Y.shape[1])
     for e in range(Y.shape[0]):
@@ -161,7 +162,7 @@ def well_inside(Y: Array, edges: Edges, share: float) -> NDArray[np.bool_]:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def lengths(C: Array, edges: Edges) -> Array:
+def lengths(C: FloatArray, edges: Edges) -> FloatArray:
     """|C_i - C_j| of every edge. O(E m)."""
     out = np.empty(edges.tail.size)
     for e in range(edges.tail.size):
@@ -174,7 +175,7 @@ def lengths(C: Array, edges: Edges) -> Array:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def near(C: Array, mass: Array, edges: Edges, allowance: float) -> NDArray[np.bool_]:
+def near(C: FloatArray, mass: FloatArray, edges: Edges, allowance: float) -> NDArray[np.bool_]:
     """Whether it costs at most ``allowance`` to fuse the ends of an edge. O(E m).
 
     What that costs is the penalty of the edge, and what it takes to move both to their mean: an
@@ -196,7 +197,9 @@ def near(C: Array, mass: Array, edges: Edges, allowance: float) -> NDArray[np.bo
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def descend(C: Array, target: Array, mass: Array, total: Array, G: Array) -> tuple[float, float]:
+def descend(
+    C: FloatArray, target: FloatArray, mass: FloatArray, total: FloatArray, G: FloatArray
+) -> tuple[float, float]:
     """Write the gradient mass (C - target) + total; return the fidelity, and 1/2 |G|^2 / mass."""
     value, inner = 0.0, 0.0
     for i in range(C.shape[0]):
@@ -214,7 +217,7 @@ def descend(C: Array, target: Array, mass: Array, total: Array, G: Array) -> tup
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _times_round(
-    X: Array, sigma: float, mass: Array, edges: Edges, at: Response, out: Array
+    X: FloatArray, sigma: float, mass: FloatArray, edges: Edges, at: Response, out: FloatArray
 ) -> None:
     """The same as `_times` without soft thresholds. O(E m)."""
     m = X.shape[1]
@@ -234,7 +237,9 @@ def _times_round(
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _times(X: Array, sigma: float, mass: Array, edges: Edges, at: Response, out: Array) -> None:
+def _times(
+    X: FloatArray, sigma: float, mass: FloatArray, edges: Edges, at: Response, out: FloatArray
+) -> None:
     """(mass + sigma D'J D) X, into ``out``. O(E m)."""
     m = X.shape[1]
     for i in range(X.shape[0]):
@@ -261,7 +266,7 @@ def _times(X: Array, sigma: float, mass: Array, edges: Edges, at: Response, out:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _diagonal(sigma: float, mass: Array, edges: Edges, at: Response) -> Array:
+def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> FloatArray:
     """Diagonal of that matrix. O(E m)."""
     n, m = at.total.shape
     out = np.empty((n, m))
@@ -286,8 +291,14 @@ def _diagonal(sigma: float, mass: Array, edges: Edges, at: Response) -> Array:
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def newton_direction(
-    G: Array, sigma: float, mass: Array, edges: Edges, at: Response, tol: float, max_iter: int
-) -> tuple[Array, bool]:
+    G: FloatArray,
+    sigma: float,
+    mass: FloatArray,
+    edges: Edges,
+    at: Response,
+    tol: float,
+    max_iter: int,
+) -> tuple[FloatArray, bool]:
     """Minus (mass + sigma D'J D)^-1 G, by conjugate gradients with a diagonal preconditioner.
 
     Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one, and

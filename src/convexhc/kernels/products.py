@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexhc._types import FloatArray
+
 Index = NDArray[np.int32]
 
 # Rows of a full factor that are multiplied together; the share of entries that makes it full, in
@@ -14,7 +15,7 @@ Index = NDArray[np.int32]
 _TOGETHER, _FULL, _ASKED = 64, 0.25, 50
 
 
-def times_sparse(C: Array, start: Index, column: Index, value: Array) -> Array:
+def times_sparse(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
     """C K for a symmetric K in compressed rows (start, column, value).
 
     Centroids are mostly zeros while few nodes are fused, and then zeros cost nothing; iterates that
@@ -34,7 +35,7 @@ def times_sparse(C: Array, start: Index, column: Index, value: Array) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def _times_few(C: Array, start: Index, column: Index, value: Array) -> Array:
+def _times_few(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
     """Row i of the product is the sum of the rows of K weighted by row i of C."""
     n, m = C.shape
     out = np.zeros((n, m))
@@ -48,7 +49,7 @@ def _times_few(C: Array, start: Index, column: Index, value: Array) -> Array:
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _times_full(C: Array, start: Index, column: Index, value: Array) -> Array:
+def _times_full(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
     """Many rows of C side by side, so that an entry of K is one operation on all of them."""
     n, m = C.shape
     out = np.empty((n, m))

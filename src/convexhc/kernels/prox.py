@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def split(x: Array, soft: float, block: float, inside: Array) -> bool:
+def split(x: FloatArray, soft: float, block: float, inside: FloatArray) -> bool:
     """Split ``x`` into its prox and its projection on the dual ball (Moreau).
 
     prox(x) = argmin_z 1/2 |z - x|^2 + soft |z|_1 + block |z|_2: a soft threshold by ``soft``, then
@@ -39,7 +38,7 @@ def split(x: Array, soft: float, block: float, inside: Array) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def norms(X: Array, l1_ratio: float) -> Array:
+def norms(X: FloatArray, l1_ratio: float) -> FloatArray:
     """Mixed norm of every row: (1 - l1_ratio) |x|_2 + l1_ratio |x|_1. O(rows x columns)."""
     out = np.empty(X.shape[0])
     for e in range(X.shape[0]):
@@ -52,7 +51,7 @@ def norms(X: Array, l1_ratio: float) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def dual_norms(Y: Array, l1_ratio: float) -> Array:
+def dual_norms(Y: FloatArray, l1_ratio: float) -> FloatArray:
     """Dual norm of every row: the least t with y in t ((1 - l1_ratio) Ball_2 + l1_ratio Ball_inf).
 
     y lies in that ball exactly when |soft(y, t l1_ratio)|_2 <= t (1 - l1_ratio). The left side

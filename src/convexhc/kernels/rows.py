@@ -8,15 +8,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexhc._types import FloatArray, IntArray
+
 Real = NDArray[Any]
-Index = NDArray[np.int64]
 
 _FAST = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def gather(R: Array, rows: Index, mass: Array, out: Real) -> None:
+def gather(R: FloatArray, rows: IntArray, mass: FloatArray, out: Real) -> None:
     """Row j of ``out`` is row ``rows[j]`` of R times its mass, in the precision of ``out``."""
     for j in range(rows.size):
         i = rows[j]
@@ -26,7 +26,7 @@ def gather(R: Array, rows: Index, mass: Array, out: Real) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def scatter(X: Real, rows: Index) -> Array:
+def scatter(X: Real, rows: IntArray) -> FloatArray:
     """Row ``rows[j]`` of the answer is row j of X. O(n m)."""
     out = np.empty(X.shape)
     for j in range(rows.size):
@@ -37,7 +37,7 @@ def scatter(X: Real, rows: Index) -> Array:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def fix_row_sums(C: Array, total: float) -> None:
+def fix_row_sums(C: FloatArray, total: float) -> None:
     """Add a constant to every row, in place, so that it sums to ``total``. O(n m)."""
     m = C.shape[1]
     for i in range(C.shape[0]):
@@ -50,7 +50,7 @@ def fix_row_sums(C: Array, total: float) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def fix_column_sums(C: Array, mass: Array, total: float) -> None:
+def fix_column_sums(C: FloatArray, mass: FloatArray, total: float) -> None:
     """Add a constant to every column, in place, so that rows times masses sum to ``total``."""
     n, m = C.shape
     found, heavy = np.zeros(m), 0.0

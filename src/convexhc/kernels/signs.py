@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def hold(
-    C: Array, V: Array, S: Array, rho: float, relax: float, right: Array
+    C: FloatArray, V: FloatArray, S: FloatArray, rho: float, relax: float, right: FloatArray
 ) -> tuple[float, float]:
     """One update of the copy V of C and of its dual S <= 0, in one pass.
 

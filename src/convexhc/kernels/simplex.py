@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 
 @njit(cache=True, nogil=True)
-def _excess_level(kept: Array, count: int) -> float:
+def _excess_level(kept: FloatArray, count: int) -> float:
     """Return the t with sum max(x - t, 0) = 1 over the first `count` numbers, all in (-1, 0].
 
     Newton from the left on this convex function: with f the excess of the sum over one and s the
@@ -32,7 +32,7 @@ def _excess_level(kept: Array, count: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _project_rows(X: Array, C: Array, shift: Array) -> None:
+def _project_rows(X: FloatArray, C: FloatArray, shift: FloatArray) -> None:
     kept = np.empty(X.shape[1])
     for i in range(X.shape[0]):
         top = X[i, 0]
@@ -50,7 +50,7 @@ def _project_rows(X: Array, C: Array, shift: Array) -> None:
             C[i, j] = max((X[i, j] - top) - level, 0.0)
 
 
-def project_rows(X: ArrayLike, out: Array | None = None) -> tuple[Array, Array]:
+def project_rows(X: ArrayLike, out: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Project every row of X onto the probability simplex.
 
     C_i = argmin |C_i - X_i|^2 over C_i >= 0, C_i 1 = 1, and C = max(X + shift 1', 0).

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 _FAST = {"reassoc", "nsz", "contract", "arcp"}
@@ -45,7 +45,7 @@ def list_columns(support: Support) -> None:
 
 
 @_compiled
-def dot(x: Vector, y: Vector) -> float:
+def dot(x: FloatArray, y: FloatArray) -> float:
     """Return the inner product."""
     total = 0.0
     for k in range(x.size):
@@ -54,7 +54,7 @@ def dot(x: Vector, y: Vector) -> float:
 
 
 @_compiled
-def row_sums(support: Support, p: Vector, sums: Vector) -> None:
+def row_sums(support: Support, p: FloatArray, sums: FloatArray) -> None:
     """Write A p. O(support)."""
     start, column, mask = support.start, support.column, support.mask
     sparse = is_sparse(support)
@@ -70,7 +70,7 @@ def row_sums(support: Support, p: Vector, sums: Vector) -> None:
 
 
 @_compiled
-def add_column_sums(support: Support, x: Vector, sums: Vector) -> None:
+def add_column_sums(support: Support, x: FloatArray, sums: FloatArray) -> None:
     """Add A'x. O(support)."""
     start, column, mask = support.start, support.column, support.mask
     sparse = is_sparse(support)
@@ -85,7 +85,7 @@ def add_column_sums(support: Support, x: Vector, sums: Vector) -> None:
 
 
 @_compiled
-def subtract_gram(support: Support, d: Vector, p: Vector, image: Vector) -> None:
+def subtract_gram(support: Support, d: FloatArray, p: FloatArray, image: FloatArray) -> None:
     """Subtract A' diag(d) A p in one pass over A. O(support)."""
     start, column, mask = support.start, support.column, support.mask
     sparse = is_sparse(support)
@@ -108,11 +108,11 @@ def subtract_gram(support: Support, d: Vector, p: Vector, image: Vector) -> None
 @_compiled
 def solve_columns(
     support: Support,
-    d: Vector,
-    diagonal: Vector,
-    right: Vector,
+    d: FloatArray,
+    diagonal: FloatArray,
+    right: FloatArray,
     accuracy: float,
-    z: Vector,
+    z: FloatArray,
 ) -> None:
     """Solve (diag(diagonal) - A' diag(d) A) z = right by Jacobi conjugate gradients.
 

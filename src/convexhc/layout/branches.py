@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.tree import Tree
 from convexhc.tree.cut import merges_for, roots_after
 from convexhc.tree.layout import leaf_places
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

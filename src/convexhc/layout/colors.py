@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import IntArray
 from convexhc.layout.palette import neutral, palette
 from convexhc.tree import Tree
-
-IntArray = NDArray[np.int64]
 
 
 def color_ranks(tree: Tree) -> IntArray:

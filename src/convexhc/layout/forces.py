@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-FloatArray = NDArray[np.float64]
+from convexhc._types import FloatArray
+
 ComplexArray = NDArray[np.complex128]
 
 # Up to here all pairs are cheaper than a grid.

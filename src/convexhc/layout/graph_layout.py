@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.layout.forces import Repulsion
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _PIVOTS = 60
 # Number of steps, and the length of the first as a share of the drawing.

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 NEUTRAL = "#9a9a9a"
 NEUTRAL_ON_DARK = "#7d7d7d"

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from convexhc._types import FloatArray, IntArray
 
 # Share of the height that all gaps of a level take together, and a single one at most.
 _ALL_GAPS, _GAP = 0.25, 0.02

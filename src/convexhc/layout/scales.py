@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.metrics import variation_of_information
 from convexhc.path import Path
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def lam_limits(lambdas: FloatArray, *, margin: float = 0.05) -> tuple[float, float]:

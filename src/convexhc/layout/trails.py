@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from convexhc._types import FloatArray
 from convexhc.path import Path
 from convexhc.solvers.loop import Solution
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

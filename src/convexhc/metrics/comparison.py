@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 
 def knn_graph(distance: ArrayLike, k: int) -> sparse.csr_array:

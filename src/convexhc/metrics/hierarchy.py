@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import cophenet
 from scipy.spatial.distance import squareform
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.tree import dendrogram_layout
 from convexhc.tree.build import checked_linkage
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 
 def cophenetic_distances(Z: ArrayLike) -> FloatArray:

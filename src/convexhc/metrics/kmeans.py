@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from convexhc._types import FloatArray
 from convexhc.metrics.partition import PartitionScores, partition_scores
 from convexhc.metrics.representation import checked_rows
-
-FloatArray = NDArray[np.float64]
 
 # Squared distances from inner products are right to about 1e-15 of the largest square.
 RESOLUTION = 1e-7

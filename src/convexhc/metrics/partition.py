@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-IntArray = NDArray[np.int64]
+from convexhc._types import IntArray
 
 
 @dataclass(frozen=True)

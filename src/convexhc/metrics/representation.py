@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from scipy.spatial.distance import pdist, squareform
 
+from convexhc._types import FloatArray
 from convexhc.io import as_graph
-
-FloatArray = NDArray[np.float64]
 
 # Negative values up to this share of the largest are taken for round-off; 2-hop similarities are
 # singular to 1e-8, and what lies further below zero is a matrix that is not semidefinite.

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from convexhc._types import Labels
 from convexhc.graph import Graph
 from convexhc.path.point import Point, point_of
 from convexhc.path.storage import Checkpoint, Progress
-from convexhc.problem import Labels, Problem
+from convexhc.problem import Problem
 from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.fused import Fused, at_rest, solve_fused
 from convexhc.solvers.solve import choose_method

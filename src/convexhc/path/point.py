@@ -6,14 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from convexhc._types import FloatArray, Labels
 from convexhc.metrics import effective_rank
-from convexhc.problem import Labels
 from convexhc.solvers.fused import Fused
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +31,7 @@ class Point:
     n_iter: int
     status: str
     rank: float | None
-    distinct: Array | None
+    distinct: FloatArray | None
     seconds: float = 0.0
     similarity: csr_array | None = field(default=None, repr=False)
 
@@ -73,7 +70,7 @@ def point_of(found: Fused, K: csr_array, *, keep: bool) -> Point:
     )
 
 
-def _rank(labels: Labels, distinct: Array, K: csr_array) -> float:
+def _rank(labels: Labels, distinct: FloatArray, K: csr_array) -> float:
     # n_g equal rows of pi'K pi weigh like one row times sqrt(n_g).
     weighted = distinct * np.sqrt(np.bincount(labels))[:, None]
     return effective_rank(weighted, K) if K.nnz else float("nan")

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
 from convexhc.path.point import Point
 from convexhc.path.storage import pack_graph, pack_points, unpack_graph, unpack_points
 from convexhc.path.suggestion import Suggestion, suggest
 from convexhc.path.summary import summary_of
-from convexhc.problem import Labels
 from convexhc.similarity import spectral_features
 from convexhc.similarity.density import Density
 from convexhc.similarity.diffusion_time import N_FEATURES
@@ -27,7 +27,6 @@ from convexhc.tree import Plateau, Split, Tree
 from convexhc.tree.cut import Small, nonnegative
 from convexhc.tree.reading import Reading
 
-Array = NDArray[np.float64]
 By = Literal["pruning", "lam"]
 
 # From fewer clusters than this a fall to one is no collapse: small data have few scales.
@@ -69,7 +68,7 @@ class Path:
     complete: bool
     provenance: Provenance = field(repr=False)
     graph: Graph | None = field(default=None, repr=False)
-    given_features: Array | None = field(default=None, repr=False)
+    given_features: FloatArray | None = field(default=None, repr=False)
     structure: Structure | None = field(default=None, repr=False)
     density: Density | None = field(default=None, repr=False)
 
@@ -83,7 +82,7 @@ class Path:
         )
 
     @cached_property
-    def lambdas(self) -> Array:
+    def lambdas(self) -> FloatArray:
         """Solved lam, increasing."""
         return np.array([point.lam for point in self.points])
 
@@ -98,17 +97,17 @@ class Path:
         return np.array([point.labels for point in self.points])
 
     @cached_property
-    def relative_gap(self) -> Array:
+    def relative_gap(self) -> FloatArray:
         """Certified relative duality gap at every lam."""
         return np.array([point.relative_gap for point in self.points])
 
     @cached_property
-    def objective(self) -> Array:
+    def objective(self) -> FloatArray:
         """Objective (eq. 4) at every lam."""
         return np.array([point.objective for point in self.points])
 
     @cached_property
-    def effective_rank(self) -> Array:
+    def effective_rank(self) -> FloatArray:
         """Effective rank of the similarity between centroids at every lam."""
         return np.array([point.effective_rank for point in self.points])
 
@@ -125,7 +124,7 @@ class Path:
         )
 
     @property
-    def linkage(self) -> Array:
+    def linkage(self) -> FloatArray:
         """The tree as a scipy linkage, with lam as height."""
         return self.tree.Z
 
@@ -150,7 +149,7 @@ class Path:
         return tuple(sorted(self.tree.available_n_clusters, reverse=True))
 
     @cached_property
-    def features(self) -> Array | None:
+    def features(self) -> FloatArray | None:
         """One row per node: what was given, or the leading features of the similarity."""
         if self.given_features is not None or self.graph is None:
             return self.given_features
@@ -292,7 +291,7 @@ class Path:
         )
         return members(labels, self.names)
 
-    def centroids(self, lam: float) -> Array:
+    def centroids(self, lam: float) -> FloatArray:
         """Centroids (rows) at the solved lam nearest to ``lam`` in ratio."""
         kept = [point for point in self.points if point.distinct is not None]
         if not kept:
@@ -303,7 +302,7 @@ class Path:
         assert point.distinct is not None
         return point.distinct[point.labels]
 
-    def pi(self, lam: float) -> Array:
+    def pi(self, lam: float) -> FloatArray:
         """The paper's matrix (columns are centroids) at the solved lam nearest to ``lam``."""
         return self.centroids(lam).T
 

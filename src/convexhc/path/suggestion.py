@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.problem import Labels
+from convexhc._types import Labels
 from convexhc.tree import Plateau
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.layout import (
@@ -19,8 +19,6 @@ from convexhc.layout import (
 from convexhc.path import Path
 from convexhc.solvers.loop import Solution
 from convexhc.tree import Plateau, Tree
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.layout import (
     Branches,
     cluster_ranks,
@@ -40,8 +41,6 @@ from convexhc.tree import Tree
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # With more leaves than this, only the top of the tree is drawn, with so many at most.
 _ALL_LEAVES, _TOP_LEAVES = 300, 50

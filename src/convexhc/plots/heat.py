@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from convexhc.layout import block_borders, ordered_cells, shade_limit
 from convexhc.path import Path
@@ -26,8 +25,6 @@ from convexhc.solvers.loop import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-IntArray = NDArray[np.int64]
 
 
 def heatmap(

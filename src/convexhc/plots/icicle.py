@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import IntArray
 from convexhc.layout import (
     cluster_ranks,
     color_ranks,
@@ -38,8 +38,6 @@ from convexhc.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-IntArray = NDArray[np.int64]
 
 
 def icicle(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.layout import graph_positions, name_sides
 from convexhc.path import Path
@@ -25,8 +26,6 @@ from convexhc.solvers.loop import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Beyond this many edges only the strongest are drawn: more of them make a grey disc.
 _MOST_EDGES = 20_000

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import IntArray
 from convexhc.layout import (
     Bars,
     Ribbons,
@@ -23,8 +23,6 @@ from convexhc.plots.style import Theme, axes_for, bare, counted, points_along, t
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _BAR = 0.06
 _LEVELS = 4

@@ -14,8 +14,6 @@ from convexhc.report.packing import packed
 from convexhc.solvers.loop import Status
 from convexhc.tree import Split, Tree
 
-IntArray = NDArray[np.int64]
-
 # The palette starts again after so many colours.
 DISTINCT = 256
 # Names told of one split, and splits told of one path; the counts are always there.

@@ -5,13 +5,11 @@ from __future__ import annotations
 import html
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.report.document import report_html
-
-FloatArray = NDArray[np.float64]
 
 # Beyond either, the card comes without the report: every output is a copy inside the notebook.
 SMALL_NODES, SMALL_PAGE = 300, 400_000

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 # Bytes a number, with the largest that fits; the browser reads them as little-endian.
 _WIDTHS = ((1, 0xFF), (2, 0xFFFF), (4, 0xFFFFFFFF))

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.layout import (
     centroid_trails,
@@ -20,9 +20,6 @@ from convexhc.layout import (
 )
 from convexhc.path import Path
 from convexhc.report.packing import packed, quantized
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Edges drawn at most: more of them are a grey cloud, and a large part of the file.
 EDGES = 6000

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexhc._types import Labels
+
 Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 # Share of the old memberships kept in each update: parallel updates oscillate without it.
 DAMPING = 0.5

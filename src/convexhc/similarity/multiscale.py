@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from convexhc._types import Labels
 from convexhc.graph import Graph
 from convexhc.similarity.scales import Scales, refined_scales
 
 Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 # Partners of a node: overall, and beyond its group at each scale.
 PARTNERS = 4

@@ -10,10 +10,10 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
+from convexhc._types import Labels
 from convexhc.similarity.block_model import memberships, merged_groups, modularity
 
 Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 # Ratio of the numbers of groups at neighbouring scales of the ladder.
 LADDER_RATIO = 2.0**0.5

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels import signs as sign_kernels
 from convexhc.kernels.edges import Scratch
@@ -18,8 +18,6 @@ from convexhc.solvers.climb import Climb
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.start import fused_labels, fusion_of, starting_point
 
-Array = NDArray[np.float64]
-
 
 @dataclass
 class ADMMState:
@@ -29,17 +27,17 @@ class ADMMState:
     step before, with them. Residuals mean nothing for the first iterations, ``settling`` of them.
     """
 
-    C: Array
-    Y: Array
-    Z: Array
-    V: Array
-    S: Array
+    C: FloatArray
+    Y: FloatArray
+    Z: FloatArray
+    V: FloatArray
+    S: FloatArray
     scratch: Scratch
-    right: Array
-    last: Array
+    right: FloatArray
+    last: FloatArray
     solver: CentroidStep
     settling: int
-    warm: tuple[Array, Array] | None = None
+    warm: tuple[FloatArray, FloatArray] | None = None
     climb: Climb = field(default_factory=lambda: Climb(_MEASURED))
     n_iter: int = 0
 
@@ -147,7 +145,7 @@ _REBALANCE = frozenset([5, 10, 20, 30, 40, *_LATER])
 _SETTLING, _CHANGE, _WORTH = 5, 5.0, 1.2
 
 
-def _first_rho(problem: Problem, Y: Array, Z: Array) -> float:
+def _first_rho(problem: Problem, Y: FloatArray, Z: FloatArray) -> float:
     """The size of the duals over that of the differences: of the start, or as far as one knows."""
     penalty = fusion_of(problem)
     dual, copies = _sizes(problem, Y, Z)
@@ -161,7 +159,7 @@ def _first_rho(problem: Problem, Y: Array, Z: Array) -> float:
     return min(dual / copies, most) if dual > 0.0 and copies > 0.0 else most
 
 
-def _sign_penalty(problem: Problem, S: Array, V: Array) -> float:
+def _sign_penalty(problem: Problem, S: FloatArray, V: FloatArray) -> float:
     """Penalty on the signs: the geometric mean of |H| and of multipliers over entries."""
     size = max(problem.fidelity.lipschitz, 1e-12)
     ratio = problem.shape[1] * _norm(S) / max(_norm(V), 1e-300)
@@ -186,11 +184,11 @@ def _alike(new: float, old: float) -> bool:
     return 1.0 / _WORTH < new / old < _WORTH
 
 
-def _norm(X: Array) -> float:
+def _norm(X: FloatArray) -> float:
     return float(np.sqrt(np.vdot(X, X)))
 
 
-def _sizes(problem: Problem, Y: Array, Z: Array) -> tuple[float, float]:
+def _sizes(problem: Problem, Y: FloatArray, Z: FloatArray) -> tuple[float, float]:
     """Norms of a dual and of copies of differences, by the stiffness of the edges."""
     return edge_kernels.sizes(Y, Z, fusion_of(problem).edges.stiffness)
 

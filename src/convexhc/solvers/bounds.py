@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from convexhc._types import FloatArray, Labels
 from convexhc.kernels.prox import dual_norms
-from convexhc.problem import Labels, Problem
+from convexhc.problem import Problem
 from convexhc.solvers.currents import Cascade
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.fidelity import Kernel
 from convexhc.terms.metric import averaging
-
-Array = NDArray[np.float64]
 
 # Least bound, in units of the mean similarity of a node to itself over the largest weight.
 _LEAST = 1e-2
@@ -95,11 +93,11 @@ class _Excess:
         Mean of every row, left out where a fixed row sum makes it free.
     """
 
-    target: csr_array | Array
+    target: csr_array | FloatArray
     mean: csr_array
     labels: Labels
-    mass: Array
-    shift: Array
+    mass: FloatArray
+    shift: FloatArray
 
     @classmethod
     def of(cls, problem: Problem, labels: Labels) -> _Excess:
@@ -116,16 +114,16 @@ class _Excess:
     def width(self) -> int:
         return int(self.target.shape[1])
 
-    def columns(self, block: slice) -> Array:
+    def columns(self, block: slice) -> FloatArray:
         T = self.target[:, block]
         T = T if isinstance(T, np.ndarray) else T.toarray()
         return self._centered(T) - self.shift[:, None]
 
-    def under(self, V: Array) -> Array:
+    def under(self, V: FloatArray) -> FloatArray:
         heavy = V * self.mass[:, None]
         sums = csr_array((np.ones(V.shape[0]), (self.labels, np.arange(V.shape[0])))) @ heavy
         centered = heavy - self.mean.T @ sums
         return np.asarray((self.target.T @ centered).T - (V.T @ self.shift)[:, None])
 
-    def _centered(self, T: Array) -> Array:
+    def _centered(self, T: FloatArray) -> FloatArray:
         return np.asarray((T - (self.mean @ T)[self.labels]) * self.mass[:, None])

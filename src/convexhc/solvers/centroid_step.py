@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, diags_array
 
+from convexhc._types import FloatArray
 from convexhc.kernels import rows
 from convexhc.problem import Problem
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.laplacian import laplacian
 from convexhc.terms.sparse import Factor
 
-Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 
 
@@ -33,10 +33,10 @@ class CentroidStep(Protocol):
     tau: float
     n_solved: int
 
-    def solve(self, R: Array) -> Array:
+    def solve(self, R: FloatArray) -> FloatArray:
         """The centroids."""
 
-    def change(self, R: Array) -> Array:
+    def change(self, R: FloatArray) -> FloatArray:
         """By how much the centroids change with R, to single precision."""
 
     def at(self, rho: float, tau: float) -> CentroidStep:
@@ -86,15 +86,15 @@ class Factored:
         """The same for other penalties: another factor."""
         return Factored(self.problem, rho, tau)
 
-    def solve(self, R: Array) -> Array:
+    def solve(self, R: FloatArray) -> FloatArray:
         """The centroids, O(nnz(L) m)."""
         return self._solve(R, np.float64, 1.0)
 
-    def change(self, R: Array) -> Array:
+    def change(self, R: FloatArray) -> FloatArray:
         """By how much the centroids change with R, to single precision. O(nnz(L) m)."""
         return self._solve(R, np.float32, 0.0)
 
-    def _solve(self, R: Array, precision: type, total: float) -> Array:
+    def _solve(self, R: FloatArray, precision: type, total: float) -> FloatArray:
         constraint, order = self.problem.constraint, self.factor.rows
         X: NDArray[Any] = np.empty(R.shape, precision)
         rows.gather(R, order, self.mass, X)
@@ -118,7 +118,7 @@ class Rotated:
         constraint = problem.constraint
         self.problem, self.linear = problem, linear
         self.rho, self.tau, self.n_solved = rho, tau, 0
-        self.Q: Array | None
+        self.Q: FloatArray | None
         if linear:
             self.Q, kappa = None, np.full(problem.shape[1], problem.fidelity.lipschitz)
         else:
@@ -139,13 +139,13 @@ class Rotated:
         """The same for other penalties: nothing to factor. O(N^2)."""
         return Rotated(self.problem, rho, tau, linear=self.linear)
 
-    def solve(self, R: Array) -> Array:
+    def solve(self, R: FloatArray) -> FloatArray:
         """The centroids, O(N^3)."""
         rotated = self.inverse @ R if self.Q is None else self.inverse @ R @ self.Q
         self._scale(rotated, self.top)
         return self.basis @ rotated if self.Q is None else self.basis @ rotated @ self.Q.T
 
-    def change(self, R: Array) -> Array:
+    def change(self, R: FloatArray) -> FloatArray:
         """By how much the centroids change with R, to single precision. O(N^3)."""
         basis, inverse, Q = self._single
         turned = inverse @ R.astype(np.float32)
@@ -159,7 +159,7 @@ class Rotated:
         Q = None if self.Q is None else self.Q.astype(np.float32)
         return self.basis.astype(np.float32), self.inverse.astype(np.float32), Q
 
-    def _scale(self, rotated: Array, top: float) -> None:
+    def _scale(self, rotated: FloatArray, top: float) -> None:
         """Divide by the diagonal, then set the sums of rows and columns, in place."""
         rotated *= self.weights
         if self.correction is not None:

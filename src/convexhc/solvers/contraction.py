@@ -12,17 +12,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
+from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
-from convexhc.problem import Labels, Problem, cluster_means
+from convexhc.problem import Problem, cluster_means
 from convexhc.solvers.solution import Solution
 from convexhc.solvers.start import fusion_of
 from convexhc.terms.metric import PLAIN, Metric, averaging
 from convexhc.terms.penalty import Differences
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +45,7 @@ class Contraction:
     labels: Labels
     graph: Graph
     sums: csr_array
-    share: Array
+    share: FloatArray
 
     @cached_property
     def mean(self) -> csr_array:
@@ -75,7 +73,7 @@ class Contraction:
             signs=None if solution.signs is None else cluster_means(solution.signs, self.labels),
         )
 
-    def expand(self, solution: Solution, inside: Array) -> Solution:
+    def expand(self, solution: Solution, inside: FloatArray) -> Solution:
         """A contracted solution written for the full problem, with duals ``inside`` clusters."""
         between = self.share[:, None] * np.asarray(self.sums.T @ solution.dual)
         return replace(

@@ -18,16 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.flows import Net, Tally
-from convexhc.problem import Labels, Problem
+from convexhc.problem import Problem
 from convexhc.solvers.contraction import Contraction
 from convexhc.terms.laplacian import Layer
 from convexhc.terms.sparse import Factor
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 Pointer = NDArray[np.int32]
 
 # Columns of a flow that are held in memory together: so many, or as many as make up that number of
@@ -42,14 +41,14 @@ class Columns(Protocol):
     def width(self) -> int:
         """Number of columns."""
 
-    def columns(self, block: slice) -> Array:
+    def columns(self, block: slice) -> FloatArray:
         """Some of them."""
 
 
 class Rows(Columns, Protocol):
     """One that can be multiplied from the left, too."""
 
-    def under(self, V: Array) -> Array:
+    def under(self, V: FloatArray) -> FloatArray:
         """V' times the matrix, V having one row a node."""
 
 
@@ -73,15 +72,15 @@ class Demand:
         Mean of every row of R, which a fixed row sum makes free and which is left out.
     """
 
-    target: csr_array | Array
-    dual: Array
+    target: csr_array | FloatArray
+    dual: FloatArray
     between: csr_array
     mean: csr_array
     labels: Labels
-    shift: Array
+    shift: FloatArray
 
     @classmethod
-    def of(cls, problem: Problem, contraction: Contraction, dual: Array) -> Demand:
+    def of(cls, problem: Problem, contraction: Contraction, dual: FloatArray) -> Demand:
         """What the dual of a contracted solution leaves to the flow. O(N + E + E_c m)."""
         n, m = problem.shape
         target, shift = problem.fidelity.operand, np.zeros(n)
@@ -95,34 +94,34 @@ class Demand:
         """Number of columns."""
         return int(self.target.shape[1])
 
-    def columns(self, block: slice) -> Array:
+    def columns(self, block: slice) -> FloatArray:
         """Some columns of R; all are kept if they are few, since a search asks for them often."""
         small = self.labels.size * self.width <= _ENTRIES
         return self._every[:, block] if small else self._made(block)
 
     @cached_property
-    def _every(self) -> Array:
+    def _every(self) -> FloatArray:
         return self._made(slice(None))
 
-    def _made(self, block: slice) -> Array:
+    def _made(self, block: slice) -> FloatArray:
         T = self.target[:, block]
         T = T if isinstance(T, np.ndarray) else T.toarray()
         return self._centered(T - self.between @ self.dual[:, block]) - self.shift[:, None]
 
-    def times(self, G: Array) -> Array:
+    def times(self, G: FloatArray) -> FloatArray:
         """R G, without making R. O((nnz(T) + N) columns of G + E_c m)."""
         centered = self._centered(self.target @ G - self.between @ (self.dual @ G))
         return np.asarray(centered - np.outer(self.shift, G.sum(axis=0)))
 
-    def under(self, V: Array) -> Array:
+    def under(self, V: FloatArray) -> FloatArray:
         """V'R, without making R: V has one row a node."""
         centered = self._centered(V)
-        out: Array = np.asarray((self.target.T @ centered).T)
+        out: FloatArray = np.asarray((self.target.T @ centered).T)
         out -= np.asarray(self.between.T @ centered).T @ self.dual
         out -= (V.T @ self.shift)[:, None]
         return out
 
-    def _centered(self, X: Array) -> Array:
+    def _centered(self, X: FloatArray) -> FloatArray:
         return np.asarray(X - (self.mean @ X)[self.labels])
 
 
@@ -136,7 +135,7 @@ class Sketch:
         R G for a random G with E[G G'] = I.
     """
 
-    values: Array
+    values: FloatArray
 
     @classmethod
     def of(cls, demand: Demand, width: int) -> Sketch:
@@ -149,7 +148,7 @@ class Sketch:
         """Number of columns."""
         return int(self.values.shape[1])
 
-    def columns(self, block: slice) -> Array:
+    def columns(self, block: slice) -> FloatArray:
         """Some of them."""
         return self.values[:, block]
 
@@ -161,10 +160,10 @@ class _Grounded(NamedTuple):
     entries along the edges, back, and on the diagonal to their places.
     """
 
-    tail: Index
-    head: Index
-    first: Index
-    order: Index
+    tail: IntArray
+    head: IntArray
+    first: IntArray
+    order: IntArray
     row: Pointer
     start: Pointer
 
@@ -182,7 +181,7 @@ class _Grounded(NamedTuple):
         first = np.unique(labels[nodes], return_index=True)[1]
         return cls(tail, head, first, order, numbers.indices, numbers.indptr)
 
-    def laplacian(self, conductance: Array) -> csc_array:
+    def laplacian(self, conductance: FloatArray) -> csc_array:
         """The matrix."""
         n = self.start.size - 1
         degree = np.bincount(self.tail, conductance, n) + np.bincount(self.head, conductance, n)
@@ -210,12 +209,14 @@ class Currents:
     One sparse factorisation; then a triangular solve a column, every time it is asked for a flow.
     """
 
-    def __init__(self, edges: Edges, conductance: Array, nodes: Labels, labels: Labels) -> None:
+    def __init__(
+        self, edges: Edges, conductance: FloatArray, nodes: Labels, labels: Labels
+    ) -> None:
         self._among, self.n = nodes, labels.size
         self._grounded = _Grounded.of(edges, nodes, labels)
         self._factorise(edges, conductance)
 
-    def _factorise(self, edges: Edges, conductance: Array) -> None:
+    def _factorise(self, edges: Edges, conductance: FloatArray) -> None:
         self.edges, self.conductance = edges, conductance
         self.factor = Factor(self._grounded.laplacian(conductance))
         # From here on in the order of the elimination.
@@ -229,7 +230,7 @@ class Currents:
         other.edges = edges
         return other
 
-    def under(self, edges: Edges, conductance: Array) -> Currents:
+    def under(self, edges: Edges, conductance: FloatArray) -> Currents:
         """Flows along the same edges, under other conductances. One factorisation."""
         other = copy(self)
         other.__dict__.pop("_seen", None)
@@ -237,7 +238,7 @@ class Currents:
         return other
 
     @cached_property
-    def _seen(self) -> tuple[Index, Index, Index]:
+    def _seen(self) -> tuple[IntArray, IntArray, IntArray]:
         """Edges by nodes: where those of a node begin, other ends, numbers."""
         ends = np.concatenate([self.tail, self.head])
         other = np.concatenate([self.head, self.tail])
@@ -246,7 +247,7 @@ class Currents:
         start = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=self.nodes.size))])
         return start, other[order], number[order]
 
-    def loads(self, demand: Columns, stretch: float = 1.0) -> tuple[Array, Array, float]:
+    def loads(self, demand: Columns, stretch: float = 1.0) -> tuple[FloatArray, FloatArray, float]:
         """How full the balls are of the flow, and of the flow stretched; full is one.
 
         Also what round-off keeps the flow from bringing: the largest entry that every node lacks,
@@ -265,7 +266,7 @@ class Currents:
             leak if leak > _ROUND_OFF * float(out.wanted.sum()) else 0.0,
         )
 
-    def size(self, demand: Columns) -> Array:
+    def size(self, demand: Columns) -> FloatArray:
         """Euclidean norm of the flow along every edge over the radius of its ball."""
         squares, radius = np.zeros(self.tail.size), self.edges.soft + self.edges.block
         for _, X in self._potentials(demand):
@@ -273,7 +274,7 @@ class Currents:
         norm = np.sqrt(squares)
         return np.divide(norm, radius, out=np.zeros_like(norm), where=radius > 0.0)
 
-    def flow(self, demand: Rows, chosen: Index) -> Array:
+    def flow(self, demand: Rows, chosen: IntArray) -> FloatArray:
         """The flow along some of the edges: a triangular solve an edge, none a column."""
         edge, ends = np.arange(chosen.size), (self.tail[chosen], self.head[chosen])
         V = np.zeros((self.nodes.size, chosen.size))
@@ -284,7 +285,7 @@ class Currents:
         everywhere[self.nodes] = V
         return demand.under(everywhere)
 
-    def _potentials(self, demand: Columns) -> Iterator[tuple[Array, Array]]:
+    def _potentials(self, demand: Columns) -> Iterator[tuple[FloatArray, FloatArray]]:
         """R and X with L X = R, a block of columns of the demand at a time."""
         together = max(_COLUMNS, _ENTRIES // self.nodes.size)
         for first in range(0, demand.width, together):
@@ -312,11 +313,11 @@ class Cascade:
         Number of nodes. What is asked for adds up to zero over every component.
     """
 
-    def __init__(self, edges: Edges, conductance: Array, n: int) -> None:
+    def __init__(self, edges: Edges, conductance: FloatArray, n: int) -> None:
         self.edges, self.n = edges, n
         self.layers = Layer.all_of(n, np.stack([edges.tail, edges.head]), conductance)
 
-    def carry(self, demand: Array, *, factored: bool = True) -> Array:
+    def carry(self, demand: FloatArray, *, factored: bool = True) -> FloatArray:
         """The whole flow that brings some (N, m) demand, one row an edge.
 
         Without factors, which fill up on most graphs, by conjugate gradients.
@@ -326,7 +327,7 @@ class Cascade:
             flow[layer.at] = layer.flow(X)
         return flow
 
-    def size(self, demand: Columns) -> Array:
+    def size(self, demand: Columns) -> FloatArray:
         """Euclidean norm of the flow along every edge over the radius of its ball."""
         squares, radius = np.zeros(self.edges.tail.size), self.edges.soft + self.edges.block
         together = max(_COLUMNS, _ENTRIES // self.n)
@@ -339,7 +340,7 @@ class Cascade:
         norm = np.sqrt(squares)
         return np.divide(norm, radius, out=np.zeros_like(norm), where=radius > 0.0)
 
-    def flow(self, demand: Rows, chosen: Index) -> Array:
+    def flow(self, demand: Rows, chosen: IntArray) -> FloatArray:
         """The flow along some of the edges: a triangular solve an edge, none a column."""
         number, V = np.full(self.edges.tail.size, -1), np.zeros((self.n, chosen.size))
         number[chosen] = np.arange(chosen.size)
@@ -354,7 +355,7 @@ class Cascade:
             V += layer.potentials(R)[layer.piece]
         return demand.under(V)
 
-    def _potentials(self, demand: Array, factored: bool) -> Iterator[tuple[Layer, Array]]:
+    def _potentials(self, demand: FloatArray, factored: bool) -> Iterator[tuple[Layer, FloatArray]]:
         """Every layer, the weakest first, and the potentials of its pieces."""
         for layer in reversed(self.layers):
             X = layer.potentials(np.asarray(layer.gather @ demand), factored=factored)
@@ -363,7 +364,9 @@ class Cascade:
                 demand = demand - layer.pull @ X
 
 
-def fullness(excess: Array, most: Array, soft: Array, block: Array) -> Array:
+def fullness(
+    excess: FloatArray, most: FloatArray, soft: FloatArray, block: FloatArray
+) -> FloatArray:
     """How full a ball is, from sum_k max(|y_k| - soft, 0)^2 and the largest |y_k|; full is one."""
     # Without the Euclidean part of the ball, only the largest entry counts.
     radius, norm = soft + block, np.sqrt(excess)

@@ -5,30 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, Labels
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Scratch
-from convexhc.problem import Labels, Problem
+from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution, run
 from convexhc.solvers.momentum import Momentum
 from convexhc.solvers.start import fused_labels, fusion_of, starting_point
 from convexhc.terms.fidelity import Proximity
-
-Array = NDArray[np.float64]
 
 
 @dataclass
 class DualAscentState:
     """Dual Y, its extrapolation X with D'X, and the centroids they give."""
 
-    C: Array
-    Y: Array
-    X: Array
-    sums: Array
+    C: FloatArray
+    Y: FloatArray
+    X: FloatArray
+    sums: FloatArray
     scratch: Scratch
     momentum: Momentum
-    warm: tuple[Array, Array] | None = None
+    warm: tuple[FloatArray, FloatArray] | None = None
     value: float = -np.inf
 
 
@@ -77,9 +75,9 @@ class DualAscent:
 class DualFISTAState:
     """Centroids, their extrapolation, and the last inner solution."""
 
-    C: Array
-    X: Array
-    Y: Array
+    C: FloatArray
+    X: FloatArray
+    Y: FloatArray
     labels: Labels
     momentum: Momentum
     inner: Solution | None = None

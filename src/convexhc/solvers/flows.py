@@ -20,21 +20,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from convexhc._types import BoolArray, FloatArray, IntArray, Labels
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
-from convexhc.problem import Labels, Problem
+from convexhc.problem import Problem
 from convexhc.solvers.contraction import Contraction
 from convexhc.solvers.currents import Currents, Demand, Sketch
 from convexhc.solvers.start import fusion_of
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 # Conductances are changed so often at the most, by a power of the load, idle edges counting as
 # loaded so much, and are kept within this factor of the squared weights, none of which counts for
@@ -59,8 +55,8 @@ class Parting(NamedTuple):
     """Finer groups, and the edges between them that ran inside the old ones, with their flow."""
 
     groups: Labels
-    edges: Index
-    flow: Array
+    edges: IntArray
+    flow: FloatArray
 
 
 class Ways:
@@ -76,11 +72,11 @@ class Ways:
         Of every edge; squared weights are a good beginning.
     """
 
-    def __init__(self, conductance: Array) -> None:
+    def __init__(self, conductance: FloatArray) -> None:
         self.conductance = conductance.copy()
         self.known = np.zeros(conductance.size, np.bool_)
         self.size, self.load, self.slope = np.ones((3, conductance.size))
-        self._last: tuple[Index, Labels, Currents] | None = None
+        self._last: tuple[IntArray, Labels, Currents] | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Ways:
@@ -93,19 +89,19 @@ class Ways:
         other._last = self._last
         return other
 
-    def pack(self) -> Array:
+    def pack(self) -> FloatArray:
         """Everything as one array, five rows."""
         return np.stack([self.conductance, self.known, self.size, self.load, self.slope])
 
     @classmethod
-    def unpack(cls, rows: Array) -> Ways:
+    def unpack(cls, rows: FloatArray) -> Ways:
         """What `pack` put together."""
         ways = cls(rows[0])
         ways.known = rows[1] > 0.0
         ways.size, ways.load, ways.slope = (row.copy() for row in rows[2:])
         return ways
 
-    def currents(self, edges: Edges, at: Index, nodes: Labels, labels: Labels) -> Currents:
+    def currents(self, edges: Edges, at: IntArray, nodes: Labels, labels: Labels) -> Currents:
         """The system of the clusters with these nodes and inner edges; the last one, if it is that.
 
         Where nothing fuses or parts, conductances stay what they are from one lam to the next.
@@ -120,13 +116,13 @@ class Ways:
         self._last = at, nodes, system
         return system
 
-    def learn(self, at: Index, size: Array, load: Array, further: Array) -> None:
+    def learn(self, at: IntArray, size: FloatArray, load: FloatArray, further: FloatArray) -> None:
         """Keep the loads of a flow, and of the same stretched, beside the sizes that are seen."""
         self.known[at] = True
         self.size[at] = np.maximum(size, 1e-300)
         self.load[at], self.slope[at] = load, (further - load) / (_STRETCH - 1.0)
 
-    def read(self, at: Index, size: Array) -> Array:
+    def read(self, at: IntArray, size: FloatArray) -> FloatArray:
         """Loads at the sizes seen."""
         ratio = size / self.size[at]
         above = self.load[at] + (ratio - 1.0) * self.slope[at]
@@ -136,7 +132,7 @@ class Ways:
 def parted(
     problem: Problem,
     contraction: Contraction,
-    dual: Array,
+    dual: FloatArray,
     *,
     spare: float = 0.0,
     ways: Ways | None = None,
@@ -224,11 +220,11 @@ class _Search:
     edges: Edges
     labels: Labels
     margin: float
-    inside: Index
+    inside: IntArray
     demand: Demand
     guide: Demand | Sketch
     ways: Ways
-    base: Array
+    base: FloatArray
 
     @classmethod
     def of(cls, problem: Problem, demand: Demand, ways: Ways) -> _Search:
@@ -241,7 +237,7 @@ class _Search:
         return cls(edges, labels, margin, inside, demand, guide, ways, base)
 
     @property
-    def occupied(self) -> Flags:
+    def occupied(self) -> BoolArray:
         """Clusters with edges."""
         found = np.zeros(int(self.labels.max()) + 1, np.bool_)
         found[self.labels[self.edges.tail[self.inside]]] = True
@@ -252,32 +248,32 @@ class _Search:
         """Whether the guide shows loads before all columns have been solved for."""
         return isinstance(self.guide, Sketch) and bool(self.ways.known[self.inside].all())
 
-    def currents(self, clusters: Flags) -> tuple[Currents, Index]:
+    def currents(self, clusters: BoolArray) -> tuple[Currents, IntArray]:
         """The system of some clusters, and its edges."""
         at = self.inside[clusters[self.labels[self.edges.tail[self.inside]]]]
         nodes = np.flatnonzero(clusters[self.labels])
         return self.ways.currents(self.edges, at, nodes, self.labels), at
 
-    def seen(self, system: Currents, at: Index) -> Array:
+    def seen(self, system: Currents, at: IntArray) -> FloatArray:
         """Loads as the guide sees them."""
         if isinstance(self.guide, Demand):
             return system.loads(self.guide)[0]
         return self.ways.read(at, system.size(self.guide))
 
-    def measured(self, system: Currents, at: Index) -> tuple[Array, float]:
+    def measured(self, system: Currents, at: IntArray) -> tuple[FloatArray, float]:
         """Loads in all columns, which also tell how to read the sketch, and what round-off lost."""
         load, further, leak = system.loads(self.demand, _STRETCH)
         if isinstance(self.guide, Sketch):
             self.ways.learn(at, system.size(self.guide), load, further)
         return load, leak
 
-    def heaviest(self, at: Index, load: Array) -> Array:
+    def heaviest(self, at: IntArray, load: FloatArray) -> FloatArray:
         """Largest load of every cluster."""
         found = np.zeros(int(self.labels.max()) + 1)
         np.maximum.at(found, self.labels[self.edges.tail[at]], load)
         return found
 
-    def ease(self, waiting: Flags, loads: Array, most: float) -> Flags:
+    def ease(self, waiting: BoolArray, loads: FloatArray, most: float) -> BoolArray:
         """Change conductances until the guide sees every load fit, or excesses no longer fall.
 
         ``loads`` gets the last loads seen, under the present conductances: a cluster that is given
@@ -305,13 +301,13 @@ class _Search:
             self.ways.conductance[at] = np.clip(changed, low, high)
         return last > most
 
-    def excess(self, at: Index, load: Array, fits: float) -> Array:
+    def excess(self, at: IntArray, load: FloatArray, fits: float) -> FloatArray:
         """What the loads of every cluster have in excess, added up."""
         over = np.maximum(load - fits, 0.0)
         size = int(self.labels.max()) + 1
         return np.asarray(np.bincount(self.labels[self.edges.tail[at]], over, size), np.float64)
 
-    def price(self, system: Currents, at: Index, load: Array) -> float:
+    def price(self, system: Currents, at: IntArray, load: FloatArray) -> float:
         """By how much the gap grows when the flow along the full edges is cut down to their balls.
 
         A row whose gradient is off by r lowers its potential by -min r and its cost by <r, C>,
@@ -330,7 +326,7 @@ class _Search:
         np.subtract.at(lacking, ends[over.size :], surplus)
         return float(np.maximum(lacking.max(axis=1), 0.0).sum())
 
-    def part(self, torn: Flags, load: Array) -> Parting:
+    def part(self, torn: BoolArray, load: FloatArray) -> Parting:
         """Cut some clusters where they are too full."""
         tail, head = self.edges.tail, self.edges.head
         system, at = self.currents(torn)
@@ -341,7 +337,7 @@ class _Search:
         return Parting(finer, at[apart], system.flow(self.demand, apart))
 
 
-def _first_conductances(problem: Problem) -> Array:
+def _first_conductances(problem: Problem) -> FloatArray:
     """Conductances to begin with: squared weights, under which all balls would be about as full.
 
     Potentials differ by flows over conductances, so that those of a very weak edge would leave no
@@ -351,7 +347,9 @@ def _first_conductances(problem: Problem) -> Array:
     return np.asarray(np.maximum(squares, _LEAST * squares.max(initial=0.0)))
 
 
-def _cuts(labels: Labels, tail: Labels, head: Labels, load: Array, clusters: Flags) -> Flags:
+def _cuts(
+    labels: Labels, tail: Labels, head: Labels, load: FloatArray, clusters: BoolArray
+) -> BoolArray:
     """Edges to cut so that every one of ``clusters`` falls apart, the most loaded ones.
 
     Those asked for more than they hold, and, where these leave the cluster in one piece, all with a

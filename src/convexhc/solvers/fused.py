@@ -15,19 +15,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from convexhc._types import Labels
 from convexhc.kernels.components import components
 from convexhc.kernels.lines import on_line
-from convexhc.problem import Labels, Problem
+from convexhc.problem import Problem
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.flows import Parting, Ways, parted
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution, Status
 from convexhc.solvers.start import fusion_of
 
-Array = NDArray[np.float64]
 Chooser = Callable[[Problem], Method[Any]]
 
 # What the contracted solve may use of the gap, the rest being left to flows that do not quite fit.

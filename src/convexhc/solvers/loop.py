@@ -6,15 +6,12 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import NamedTuple, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from convexhc._types import FloatArray, Labels
 from convexhc.kernels.threads import threads_for
-from convexhc.problem import Certificate, Labels, Problem, fuse
+from convexhc.problem import Certificate, Problem, fuse
 from convexhc.solvers.schedule import Schedule
 from convexhc.solvers.solution import Solution, Status
 
-Array = NDArray[np.float64]
 State = TypeVar("State")
 
 __all__ = ["Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
@@ -27,10 +24,10 @@ class Candidate(NamedTuple):
     state, which ends with the run.
     """
 
-    C: Array
-    Y: Array
+    C: FloatArray
+    Y: FloatArray
     labels: Labels
-    signs: Array | None = None
+    signs: FloatArray | None = None
 
 
 class Method(Protocol[State]):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from convexhc._types import FloatArray
 from convexhc.kernels.blocks import (
     block_direction,
     blocks,
@@ -31,8 +31,6 @@ from convexhc.solvers.start import fused_labels, fusion_of, starting_point
 from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity
 from convexhc.terms.sparse import SPATIAL, definite_factor
-
-Array = NDArray[np.float64]
 
 # A subproblem is solved until its error is this share of what the next dual can mend.
 _SHARE = 0.25
@@ -58,12 +56,12 @@ class NewtonState:
     is ``lagging`` when it is large enough for sigma to grow.
     """
 
-    C: Array
-    Y: Array
-    mass: Array
+    C: FloatArray
+    Y: FloatArray
+    mass: FloatArray
     sigma: float
     at: Response
-    G: Array
+    G: FloatArray
     value: float = np.inf
     inner: float = np.inf
     outer: float = np.inf
@@ -152,7 +150,7 @@ class SemismoothNewton:
         return Candidate(state.C, state.at.Y, fused_labels(problem, fused))
 
 
-def _natural_sigma(problem: Problem, C: Array) -> float:
+def _natural_sigma(problem: Problem, C: FloatArray) -> float:
     """Radius of a dual ball over the distance between its two centroids, for a middling edge."""
     edges = fusion_of(problem).edges
     radius = edges.soft + edges.block
@@ -162,7 +160,7 @@ def _natural_sigma(problem: Problem, C: Array) -> float:
     return float(np.median(radius[usable] / apart[usable])) if usable.any() else 1.0
 
 
-def _evaluate(problem: Problem, state: NewtonState, C: Array) -> None:
+def _evaluate(problem: Problem, state: NewtonState, C: FloatArray) -> None:
     """Bring everything in the state to C. One pass over the edges."""
     edges = fusion_of(problem).edges
     smoothed, state.outer = respond(C, state.Y, state.sigma, edges, state.at)
@@ -171,7 +169,7 @@ def _evaluate(problem: Problem, state: NewtonState, C: Array) -> None:
     state.C, state.value = C, fidelity + smoothed
 
 
-def _direction(edges: Edges, state: NewtonState) -> Array:
+def _direction(edges: Edges, state: NewtonState) -> FloatArray:
     """Solve for the Newton step: by conjugate gradients, or by a factor where they are slow."""
     system = state.sigma, state.mass, edges, state.at
     if state.C.shape[1] > SPATIAL:

@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import BoolArray, FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.newton import well_inside
-from convexhc.problem import Labels, Problem, fuse
+from convexhc.problem import Problem, fuse
 from convexhc.solvers.currents import Cascade
 from convexhc.solvers.loop import Solution, run
 from convexhc.solvers.newton import SemismoothNewton
@@ -28,10 +28,6 @@ from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity
 from convexhc.terms.penalty import Differences
 from convexhc.terms.sparse import SPATIAL
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 # How often conductances are changed, how full an edge may be to begin with, and the power of the
 # room it has left that becomes its conductance.
@@ -102,7 +98,9 @@ def complete(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int
     return replace(found, centroids=centroids, dual=dual, labels=finer, n_iter=flows.n_iter)
 
 
-def _flow(dual: Array, wanted: Array, edges: Edges, inside: Index, labels: Labels) -> Flags:
+def _flow(
+    dual: FloatArray, wanted: FloatArray, edges: Edges, inside: IntArray, labels: Labels
+) -> BoolArray:
     """Write flows that bring ``wanted`` into ``dual``, and tell for which clusters none was found.
 
     What these get is in the balls, too, and brings a part of it.
@@ -135,7 +133,7 @@ def _flow(dual: Array, wanted: Array, edges: Edges, inside: Index, labels: Label
     return torn
 
 
-def _currents(some: Edges, conductance: Array, lacking: Array) -> Array:
+def _currents(some: Edges, conductance: FloatArray, lacking: FloatArray) -> FloatArray:
     """The flow of least energy that brings ``lacking``, along ``some`` edges.
 
     Graphs of points in the plane or in space have sparse factors; in more dimensions factors fill
@@ -145,7 +143,7 @@ def _currents(some: Edges, conductance: Array, lacking: Array) -> Array:
     return Cascade(some, conductance, lacking.shape[0]).carry(lacking, factored=factored)
 
 
-def _subgraph(graph: Graph, nodes: Index, kept: Index) -> Graph:
+def _subgraph(graph: Graph, nodes: IntArray, kept: IntArray) -> Graph:
     """Some nodes and some of the edges among them."""
     place = np.full(graph.n, -1)
     place[nodes] = np.arange(nodes.size)

@@ -13,20 +13,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.kernels.flows import gathered, scaled_inside, spread
 from convexhc.kernels.lines import on_line
 from convexhc.kernels.newton import well_inside
-from convexhc.problem import Certificate, Labels, Problem, cluster_means, fuse
+from convexhc.problem import Certificate, Problem, cluster_means, fuse
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
 from convexhc.solvers.point_flows import complete
 from convexhc.solvers.start import fused_labels, fusion_of
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
 # is contracted too; of centroids that meet; and of the flows, which may not hide a small distance.
@@ -179,9 +176,9 @@ class _Links:
         Weight of the one over that of the other.
     """
 
-    pair: Index
-    sign: Array
-    share: Array
+    pair: IntArray
+    sign: FloatArray
+    share: FloatArray
 
     @classmethod
     def of(cls, contraction: Contraction) -> _Links:
@@ -203,13 +200,13 @@ class _Links:
         return _Links(other.pair[some], sign, share)
 
     def restrict(
-        self, dual: Array, count: int, before: Array | None = None, along: float = 0.0
-    ) -> Array:
+        self, dual: FloatArray, count: int, before: FloatArray | None = None, along: float = 0.0
+    ) -> FloatArray:
         """A dual, or one on the line to another, written for the contracted problem."""
         other = dual if before is None else before
         return gathered(dual, other, along, self.pair, self.sign, count)
 
-    def expand(self, dual: Array, inside: Array) -> Array:
+    def expand(self, dual: FloatArray, inside: FloatArray) -> FloatArray:
         """The way back, with duals ``inside`` clusters."""
         return spread(dual, self.pair, self.sign * self.share, inside)
 

@@ -5,27 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Scratch
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.start import fused_labels, fusion_of, starting_point
 
-Array = NDArray[np.float64]
-
 
 @dataclass
 class PrimalDualState:
     """Centroids, edge dual, multipliers of the last projection, and the balance of the steps."""
 
-    C: Array
-    Y: Array
+    C: FloatArray
+    Y: FloatArray
     scratch: Scratch
     weight: float
     bounds: tuple[float, float]
-    warm: tuple[Array, Array] | None = None
+    warm: tuple[FloatArray, FloatArray] | None = None
     n_iter: int = 0
     moved_primal: float = 0.0
     moved_dual: float = 0.0

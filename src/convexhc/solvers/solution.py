@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, Labels
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
-from convexhc.problem import Certificate, Labels
+from convexhc.problem import Certificate
 from convexhc.solvers.provenance import Provenance
-
-Array = NDArray[np.float64]
 
 # Arrays of a solution; the last may be missing.
 ARRAYS = ("centroids", "dual", "labels", "signs")
@@ -72,22 +71,22 @@ class Solution:
         Version, options and fingerprint of the data, when it comes from `convexhc.solve`.
     """
 
-    centroids: Array = field(repr=False)
-    dual: Array = field(repr=False)
+    centroids: FloatArray = field(repr=False)
+    dual: FloatArray = field(repr=False)
     labels: Labels = field(repr=False)
     certificate: Certificate
     status: Status
     n_iter: int
     lam: float
     method: str
-    signs: Array | None = field(default=None, repr=False)
+    signs: FloatArray | None = field(default=None, repr=False)
     move: float = field(default=0.0, repr=False)
     names: tuple[Hashable, ...] = field(default=(), repr=False)
     seconds: float = field(default=0.0, repr=False)
     provenance: Provenance | None = field(default=None, repr=False)
 
     @property
-    def pi(self) -> Array:
+    def pi(self) -> FloatArray:
         """The paper's matrix: column i is the centroid of node i."""
         return self.centroids.T
 

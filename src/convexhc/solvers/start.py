@@ -7,15 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, Labels
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Scratch
-from convexhc.problem import Labels, Problem
+from convexhc.problem import Problem
 from convexhc.solvers.loop import Solution
 from convexhc.terms.fidelity import Kernel
 from convexhc.terms.penalty import Fusion
-
-Array = NDArray[np.float64]
 
 
 def fusion_of(problem: Problem) -> Fusion:
@@ -31,8 +30,8 @@ def fusion_of(problem: Problem) -> Fusion:
 class Start(NamedTuple):
     """Feasible centroids, feasible dual, and the scratch space of the edge passes."""
 
-    C: Array
-    Y: Array
+    C: FloatArray
+    Y: FloatArray
     scratch: Scratch
 
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from convexhc._types import FloatArray
 from convexhc.kernels import assignment, birkhoff, simplex
 from convexhc.terms.metric import PLAIN, Metric
-
-Array = NDArray[np.float64]
 
 # Up to this size the exact assignment is as cheap as the bound.
 _EXACT_ASSIGNMENT_NODES = 100
@@ -20,8 +19,8 @@ _EXACT_ASSIGNMENT_NODES = 100
 class Projected(NamedTuple):
     """A projection C = max(X + u 1' + 1 v', 0) and (u, v), which warm-start the next one."""
 
-    C: Array
-    warm: tuple[Array, Array] | None
+    C: FloatArray
+    warm: tuple[FloatArray, FloatArray] | None
 
 
 class Constraint(Protocol):
@@ -43,17 +42,19 @@ class Constraint(Protocol):
     def column_sums(self) -> bool:
         """Whether every column sums to one."""
 
-    def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
+    def project(
+        self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
+    ) -> Projected:
         """The nearest point of the set."""
 
-    def minimum(self, G: Array, potentials: tuple[Array, Array] | None) -> float:
+    def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
         """A lower bound of min <G, Q> over the set, in its metric.
 
         Multipliers of a projection of Q - t G, over t, tell where to look; it is tight when they
         are those of a minimiser Q.
         """
 
-    def residual(self, C: Array) -> float:
+    def residual(self, C: FloatArray) -> float:
         """How far C is from satisfying the constraint."""
 
 
@@ -73,13 +74,15 @@ class DoublyStochastic:
     row_sums: bool = True
     column_sums: bool = True
 
-    def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
+    def project(
+        self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
+    ) -> Projected:
         """Semismooth Newton on the multipliers; a few steps when warm. O(N^2) a step."""
         u, v = warm if warm is not None else (None, None)
         done = birkhoff.project(X, mass=self.metric.mass, u=u, v=v, tol=self.tol, check=False)
         return Projected(done.C, (done.u, done.v))
 
-    def minimum(self, G: Array, potentials: tuple[Array, Array] | None) -> float:
+    def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
         """Least cost of an assignment: exact for small G, from dual potentials otherwise.
 
         At a minimiser Q, the projection of Q - t G is Q itself for any t, and its multipliers over
@@ -91,7 +94,7 @@ class DoublyStochastic:
         u, v = potentials if potentials is not None else (np.zeros(n) for n in G.shape)
         return float(assignment.lower_bound(G, u, v, mass=mass)[0])
 
-    def residual(self, C: Array) -> float:
+    def residual(self, C: FloatArray) -> float:
         """Largest error of a row or column sum, or largest negative entry."""
         mass = self.metric.mass
         columns = (C.sum(axis=0) if mass is None else mass @ C) - 1.0
@@ -108,17 +111,19 @@ class RowSimplex:
     row_sums: bool = True
     column_sums: bool = False
 
-    def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
+    def project(
+        self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
+    ) -> Projected:
         """Every row on its own. O(N^2)."""
         C, shift = simplex.project_rows(X)
         return Projected(C, (shift, np.zeros(X.shape[1])))
 
-    def minimum(self, G: Array, potentials: tuple[Array, Array] | None) -> float:
+    def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
         """The smallest entry of every row. Exact, O(N^2)."""
         smallest = G.min(axis=1)
         return float(smallest.sum() if self.metric.mass is None else self.metric.mass @ smallest)
 
-    def residual(self, C: Array) -> float:
+    def residual(self, C: FloatArray) -> float:
         """Largest error of a row sum, or largest negative entry."""
         return float(max(np.abs(C.sum(axis=1) - 1.0).max(), -C.min(initial=0.0)))
 
@@ -132,20 +137,22 @@ class Free:
     row_sums: bool = False
     column_sums: bool = False
 
-    def project(self, X: Array, warm: tuple[Array, Array] | None = None) -> Projected:
+    def project(
+        self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
+    ) -> Projected:
         """Everything is allowed."""
         return Projected(X, None)
 
-    def minimum(self, G: Array, potentials: tuple[Array, Array] | None) -> float:
+    def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
         """Unbounded below unless G vanishes."""
         return 0.0 if not G.any() else -np.inf
 
-    def residual(self, C: Array) -> float:
+    def residual(self, C: FloatArray) -> float:
         """Nothing to violate."""
         return 0.0
 
 
-def project_doubly_stochastic(X: ArrayLike, *, tol: float = 1e-10) -> Array:
+def project_doubly_stochastic(X: ArrayLike, *, tol: float = 1e-10) -> FloatArray:
     """Project a square matrix on the doubly stochastic matrices, exactly.
 
     argmin |P - X|_F over P >= 0, P 1 = 1, 1'P = 1'. The solution is max(X + u 1' + 1 v', 0), and

@@ -7,17 +7,14 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import eigsh
 
+from convexhc._types import FloatArray, Labels
 from convexhc.kernels.products import times_sparse
 from convexhc.terms.constraint import Constraint
 from convexhc.terms.metric import PLAIN, Metric, averaging
 from convexhc.terms.sparse import Factor
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 # Below this many nodes all eigenvalues are cheap; above this density a dense product is faster.
 _DENSE_NODES, _DENSE_SHARE = 400, 0.05
@@ -36,7 +33,7 @@ class Fidelity(Protocol):
         """Number of nodes and of columns."""
 
     @property
-    def target(self) -> Array:
+    def target(self) -> FloatArray:
         """T, so that the gradient is C H - T."""
 
     @property
@@ -48,27 +45,29 @@ class Fidelity(Protocol):
         """Largest eigenvalue of H."""
 
     @property
-    def spectrum(self) -> tuple[Array | None, Array]:
+    def spectrum(self) -> tuple[FloatArray | None, FloatArray]:
         """Eigenvectors (columns; None for the identity) and eigenvalues of H."""
 
     @property
     def scale(self) -> float:
         """A size of the objective, below whose round-off a gap is nought."""
 
-    def gradient(self, C: Array) -> Array:
+    def gradient(self, C: FloatArray) -> FloatArray:
         """Gradient at C, a new array."""
 
-    def evaluate(self, C: Array) -> tuple[float, Array]:
+    def evaluate(self, C: FloatArray) -> tuple[float, FloatArray]:
         """Value and gradient at C."""
 
-    def lower_bound(self, C: Array, gradient: Array, pull: Array, constraint: Constraint) -> float:
+    def lower_bound(
+        self, C: FloatArray, gradient: FloatArray, pull: FloatArray, constraint: Constraint
+    ) -> float:
         """A lower bound of min f(Q) + <pull, Q> over the constraint, tight at a minimiser C."""
 
     def contract(self, labels: Labels, metric: Metric) -> Fidelity:
         """The same term for centroids that are fused inside the clusters of ``labels``."""
 
     @property
-    def operand(self) -> csr_array | Array:
+    def operand(self) -> csr_array | FloatArray:
         """T as it is best cut and multiplied: sparse where it is."""
 
     @property
@@ -104,12 +103,12 @@ class KernelMatrix:
         return not self.is_sparse or (self.n <= _INVERSE_NODES and self._factor is None)
 
     @cached_property
-    def dense(self) -> Array:
+    def dense(self) -> FloatArray:
         """The matrix in full."""
         return self.sparse.toarray()
 
     @cached_property
-    def spectrum(self) -> tuple[Array, Array]:
+    def spectrum(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvectors (columns) and eigenvalues. O(N^3), once."""
         kappa, Q = np.linalg.eigh(self.dense)
         return np.ascontiguousarray(Q), np.maximum(kappa, 0.0)
@@ -131,7 +130,7 @@ class KernelMatrix:
         return _RIDGE * (self.largest or 1.0)
 
     @cached_property
-    def _inverse(self) -> Array:
+    def _inverse(self) -> FloatArray:
         return np.asarray(np.linalg.inv(self.dense + self.ridge * np.eye(self.n)), np.float64)
 
     @cached_property
@@ -139,7 +138,7 @@ class KernelMatrix:
         """Of K + ridge, if K and its factor are sparse."""
         return Factor.if_sparse(csc_array(self.sparse + self.ridge * eye_array(self.n)))
 
-    def divided(self, G: Array) -> tuple[Array, Array]:
+    def divided(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
         """About G (K + ridge)^-1, and that times K.
 
         By a sparse factor, O(N nnz(L)), or by the inverse, O(N^3); of large K some conjugate
@@ -168,7 +167,7 @@ class KernelMatrix:
             P += left
         return X, self.after(X)
 
-    def after(self, C: Array) -> Array:
+    def after(self, C: FloatArray) -> FloatArray:
         """C K. O(N nnz(K)) or O(N^3)."""
         if not self.is_sparse:
             return C @ self.dense
@@ -202,11 +201,11 @@ class Kernel:
     """
 
     matrix: KernelMatrix
-    means: Array | None = None
+    means: FloatArray | None = None
     metric: Metric = PLAIN
 
     @property
-    def target(self) -> Array:
+    def target(self) -> FloatArray:
         """T in full."""
         return self.matrix.dense if self.means is None else self.means
 
@@ -221,7 +220,7 @@ class Kernel:
         return self.matrix.largest
 
     @property
-    def spectrum(self) -> tuple[Array | None, Array]:
+    def spectrum(self) -> tuple[FloatArray | None, FloatArray]:
         """Eigenvectors and eigenvalues of K."""
         return self.matrix.spectrum
 
@@ -230,18 +229,20 @@ class Kernel:
         """Half the trace: the objective at the identity, up to sign."""
         return 0.5 * float(self.matrix.sparse.trace())
 
-    def gradient(self, C: Array) -> Array:
+    def gradient(self, C: FloatArray) -> FloatArray:
         """C K - T: one product."""
         gradient = self.matrix.after(C)
         gradient -= self.target
         return gradient
 
-    def evaluate(self, C: Array) -> tuple[float, Array]:
+    def evaluate(self, C: FloatArray) -> tuple[float, FloatArray]:
         """Value and gradient with one product C K."""
         gradient, inner = self.gradient(C), self.metric.inner
         return 0.5 * (inner(C, gradient) - inner(C, self.target)), gradient
 
-    def lower_bound(self, C: Array, gradient: Array, pull: Array, constraint: Constraint) -> float:
+    def lower_bound(
+        self, C: FloatArray, gradient: FloatArray, pull: FloatArray, constraint: Constraint
+    ) -> float:
         """The term lies above its tangent at any W, and a linear function is easily minimised.
 
         The tangent at C itself loses what its gradient has in error, entry by entry, and no error
@@ -264,7 +265,7 @@ class Kernel:
         )
 
     @property
-    def operand(self) -> csr_array | Array:
+    def operand(self) -> csr_array | FloatArray:
         """K itself, or the means of its rows."""
         if self.means is not None:
             return self.means
@@ -288,7 +289,7 @@ class Proximity:
         B, one row a node.
     """
 
-    target: Array
+    target: FloatArray
     metric: Metric = PLAIN
 
     @property
@@ -302,7 +303,7 @@ class Proximity:
         return 1.0
 
     @property
-    def spectrum(self) -> tuple[Array | None, Array]:
+    def spectrum(self) -> tuple[FloatArray | None, FloatArray]:
         """No rotation, all eigenvalues one."""
         return None, np.ones(self.target.shape[1])
 
@@ -311,16 +312,18 @@ class Proximity:
         """The objective at the mean: half the total variance."""
         return 0.5 * float(np.square(self.target - self.target.mean(axis=0)).sum())
 
-    def gradient(self, C: Array) -> Array:
+    def gradient(self, C: FloatArray) -> FloatArray:
         """C - B."""
         return C - self.target
 
-    def evaluate(self, C: Array) -> tuple[float, Array]:
+    def evaluate(self, C: FloatArray) -> tuple[float, FloatArray]:
         """Value and gradient."""
         gradient = self.gradient(C)
         return 0.5 * self.metric.inner(gradient, gradient), gradient
 
-    def lower_bound(self, C: Array, gradient: Array, pull: Array, constraint: Constraint) -> float:
+    def lower_bound(
+        self, C: FloatArray, gradient: FloatArray, pull: FloatArray, constraint: Constraint
+    ) -> float:
         """The minimum itself: the projection of B - pull attains it (the Fenchel dual)."""
         best = constraint.project(self.target - pull).C
         return self.evaluate(best)[0] + self.metric.inner(pull, best)
@@ -330,7 +333,7 @@ class Proximity:
         return Proximity(averaging(labels) @ self.target, metric)
 
     @property
-    def operand(self) -> csr_array | Array:
+    def operand(self) -> csr_array | FloatArray:
         """B itself."""
         return self.target
 

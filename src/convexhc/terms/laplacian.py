@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.kernels.components import components
 from convexhc.kernels.flows import potentials
 from convexhc.terms.sparse import Factor
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # Least share of the largest conductance that joins pieces of one layer: a potential is a flow over
 # a conductance, and those of weaker edges would leave no digits for the others.
@@ -60,13 +58,13 @@ class Layer:
         Piece of every node.
     """
 
-    at: Index
-    ends: Index
-    conductance: Array
-    piece: Index
+    at: IntArray
+    ends: IntArray
+    conductance: FloatArray
+    piece: IntArray
 
     @classmethod
-    def all_of(cls, n: int, ends: Index, conductance: Array) -> list[Layer]:
+    def all_of(cls, n: int, ends: IntArray, conductance: FloatArray) -> list[Layer]:
         """Take the edges of n nodes apart, the strongest first. O(n + E) a layer.
 
         Examples
@@ -89,7 +87,7 @@ class Layer:
         return found
 
     @cached_property
-    def between(self) -> Index:
+    def between(self) -> IntArray:
         """Pieces at the ends of every edge; several edges may join the same two."""
         return np.ascontiguousarray(self.piece[self.ends])
 
@@ -112,7 +110,9 @@ class Layer:
     def _factor(self) -> Factor:
         """Grounded where a component has the most conductance, which leaves flows what they are."""
         n, (tail, head), c = int(self.piece.max()) + 1, self.between, self.conductance
-        degree: Array = np.asarray(np.bincount(tail, c, n) + np.bincount(head, c, n), np.float64)
+        degree: FloatArray = np.asarray(
+            np.bincount(tail, c, n) + np.bincount(head, c, n), np.float64
+        )
         part = components(n, tail, head, np.ones(tail.size, np.bool_))
         order = np.argsort(-degree, kind="stable")
         ground = order[np.unique(part[order], return_index=True)[1]]
@@ -123,7 +123,7 @@ class Layer:
         value = np.concatenate([-c, -c, degree])
         return Factor(csc_array((value, (rows, columns)), shape=(n, n)))
 
-    def potentials(self, R: Array, *, factored: bool = True) -> Array:
+    def potentials(self, R: FloatArray, *, factored: bool = True) -> FloatArray:
         """X with L X = R, one row a piece: by a factor, or by conjugate gradients."""
         if not factored:
             tail, head = self.between
@@ -134,7 +134,7 @@ class Layer:
         out[rows] = X
         return out
 
-    def flow(self, X: Array) -> Array:
+    def flow(self, X: FloatArray) -> FloatArray:
         """What flows along every edge under potentials of the pieces."""
         tail, head = self.between
         return np.asarray(self.conductance[:, None] * (X[tail] - X[head]))

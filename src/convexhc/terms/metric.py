@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-Array = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +24,15 @@ class Metric:
         Number of nodes behind every row.
     """
 
-    mass: Array | None = None
+    mass: FloatArray | None = None
 
-    def inner(self, A: Array, B: Array) -> float:
+    def inner(self, A: FloatArray, B: FloatArray) -> float:
         """Inner product. O(c m)."""
         if self.mass is None:
             return float(np.vdot(A, B))
         return float(self.mass @ np.einsum("gk,gk->g", A, B))
 
-    def represent(self, covector: Array) -> Array:
+    def represent(self, covector: FloatArray) -> FloatArray:
         """The gradient, in this metric, of the linear form with these plain coefficients."""
         return covector if self.mass is None else covector / self.mass[:, None]
 
@@ -40,7 +40,7 @@ class Metric:
 PLAIN = Metric()
 
 
-def averaging(labels: NDArray[np.int64], mass: Array | None = None) -> csr_array:
+def averaging(labels: NDArray[np.int64], mass: FloatArray | None = None) -> csr_array:
     """The matrix, sparse and one row a cluster, that takes rows to their means over clusters.
 
     Rows count as often as their mass, once by default.

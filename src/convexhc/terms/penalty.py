@@ -7,18 +7,15 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
+from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Edges
 from convexhc.terms.laplacian import laplacian
 from convexhc.terms.metric import PLAIN, Metric
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 _DENSE_NODES = 400  # below this, eigenvalues come from a dense decomposition
 
@@ -30,19 +27,19 @@ class Penalty(Protocol):
     def lam(self) -> float:
         """The strength."""
 
-    def value(self, C: Array) -> float:
+    def value(self, C: FloatArray) -> float:
         """Value at C, with the strength."""
 
-    def minorant(self, C: Array, Y: Array) -> tuple[float, Array]:
+    def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
         """Offset and slope of an affine function of the centroids that lies below the penalty."""
 
 
 class LaplacianSpectrum(NamedTuple):
     """Basis orthonormal in the metric (columns), its inverse, and the eigenvalues of D'D."""
 
-    basis: Array
-    inverse: Array
-    gamma: Array
+    basis: FloatArray
+    inverse: FloatArray
+    gamma: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +56,12 @@ class Differences:
     metric: Metric = PLAIN
 
     @cached_property
-    def _root(self) -> Array:
+    def _root(self) -> FloatArray:
         mass = self.metric.mass
         return np.ones(self.graph.n) if mass is None else np.sqrt(mass)
 
     @cached_property
-    def stiffness(self) -> Array:
+    def stiffness(self) -> FloatArray:
         """Weight of every edge over the mean weight."""
         weight = self.graph.weight
         return weight / weight.mean() if weight.size else weight
@@ -143,7 +140,7 @@ class Fusion:
         """Number of edges, the rows of a dual."""
         return self.differences.graph.n_edges
 
-    def value(self, C: Array) -> float:
+    def value(self, C: FloatArray) -> float:
         """Penalty of C. O(E m)."""
         return float(edge_kernels.penalty_value(C, self.edges))
 
@@ -152,16 +149,16 @@ class Fusion:
         """Inner product of the centroids."""
         return self.differences.metric
 
-    def pull(self, Y: Array) -> Array:
+    def pull(self, Y: FloatArray) -> FloatArray:
         """D'Y, as a gradient in the metric. O(E m)."""
         sums = edge_kernels.adjoint(Y, self.edges, self.differences.graph.n)
         return self.metric.represent(sums)
 
-    def minorant(self, C: Array, Y: Array) -> tuple[float, Array]:
+    def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
         """<D'Y, .>: below the penalty everywhere, as Y is in its dual balls."""
         return 0.0, self.pull(Y)
 
-    def feasible_dual(self, Y: Array) -> Array:
+    def feasible_dual(self, Y: FloatArray) -> FloatArray:
         """The nearest dual in the balls, a new array. O(E m)."""
         dual = np.ascontiguousarray(Y, np.float64)
         out = np.empty_like(dual)
@@ -186,18 +183,18 @@ class SquaredFusion:
     """
 
     laplacian: csr_array
-    K: Array
+    K: FloatArray
     lam: float
 
-    def value(self, C: Array) -> float:
+    def value(self, C: FloatArray) -> float:
         """Penalty of C, from its gradient: the term is homogeneous of degree two."""
         return 0.5 * float(np.vdot(C, self.gradient(C)))
 
-    def gradient(self, C: Array) -> Array:
+    def gradient(self, C: FloatArray) -> FloatArray:
         """2 lam L C K. O(nnz(L) N + N^3)."""
         return 2.0 * self.lam * np.asarray((self.laplacian @ C) @ self.K)
 
-    def minorant(self, C: Array, Y: Array) -> tuple[float, Array]:
+    def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
         """The tangent at C; the dual plays no part."""
         slope = self.gradient(C)
         return -0.5 * float(np.vdot(C, slope)), slope

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.tree.meet import Labels, first_members, lasting_joins
 from convexhc.tree.nodes import Nodes, follow
 from convexhc.tree.records import Split
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 # Two heights above the last lam, each a tenth higher, must still be finite.
 LARGEST_LAM = 1e300

@@ -9,12 +9,11 @@ from typing import Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.tree.build import checked_linkage
 from convexhc.tree.nodes import Nodes, follow, numbered_by_first
 from convexhc.tree.records import Plateau
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 Small = Literal["nearest", "noise"]
 
 

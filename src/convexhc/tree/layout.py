@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.tree.build import checked_linkage
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.records import Layout
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 
 def leaf_places(nodes: Nodes) -> IntArray:

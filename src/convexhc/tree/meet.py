@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.tree.records import Split
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 Labels = NDArray[np.integer[Any]]
 
 

@@ -9,13 +9,12 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.tree.binary import BinaryTree, checked_features
 from convexhc.tree.cut import positive_int
 from convexhc.tree.nodes import numbered_by_first
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 # Clusters of the smaller branch for each number in all, less one each; None where it is always 1.
 Choice = NDArray[np.unsignedinteger] | None
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import NamedTuple, SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.similarity.density import Density
 from convexhc.similarity.strongest import positive_part
@@ -18,9 +18,6 @@ from convexhc.tree.cut import positive_int
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
 from convexhc.tree.valleys import valley_depth
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 # Branches below this size do not use up clusters, unless told otherwise.
 SMALLEST_CLUSTER = 5

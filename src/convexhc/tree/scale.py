@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.tree.cut import (
     large_counts,
     large_labels,
@@ -22,9 +22,6 @@ from convexhc.tree.cut import (
 )
 from convexhc.tree.nodes import Nodes, numbered_by_first
 from convexhc.tree.records import Plateau
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 # Scores on a geometric grid are equal up to rounding; such ties go to fewer clusters.
 TIE = 1e-9

@@ -6,11 +6,10 @@ import heapq
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from convexhc._types import FloatArray, IntArray
+
 Row = Sequence[int]
 
 # A table of all pairs of 2^11 children takes 32 MB; more of them are parted first.

@@ -7,15 +7,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.kernels.laplacian import combine
 from convexhc.solvers.loop import Status
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 class Columns(NamedTuple):
@@ -34,8 +31,8 @@ class Columns(NamedTuple):
         SOLVED when every residual is within the tolerance.
     """
 
-    values: Array
-    residual: Array
+    values: FloatArray
+    residual: FloatArray
     n_iter: int
     status: Status
 
@@ -66,7 +63,7 @@ class Diffusion:
         return int(self.component.size)
 
     @cached_property
-    def degree(self) -> Array:
+    def degree(self) -> FloatArray:
         """Sum of the weights at every node."""
         return np.asarray(self.weights.sum(axis=1), dtype=np.float64).ravel()
 
@@ -80,27 +77,27 @@ class Diffusion:
         entries = (1.0 / self.sizes[self.component], (self.component, np.arange(self.n)))
         return csr_array(entries, shape=(self.sizes.size, self.n))
 
-    def means(self, X: Array) -> Array:
+    def means(self, X: FloatArray) -> FloatArray:
         """Mean of every column over every component, one row a component. O(n m)."""
         if self.sizes.size == 1:
             return np.asarray(X.mean(axis=0, keepdims=True))
         return np.asarray(self._averages @ X)
 
-    def centre(self, X: Array) -> None:
+    def centre(self, X: FloatArray) -> None:
         """Take the mean of its component off every entry, in place: off the null space of L."""
         means = self.means(X)
         X -= means if self.sizes.size == 1 else means[self.component]
 
     def combine(
         self,
-        X: Array,
+        X: FloatArray,
         a: float,
         b: float,
-        Z: Array | None = None,
+        Z: FloatArray | None = None,
         c: float = 0.0,
         *,
-        out: Array | None = None,
-    ) -> Array:
+        out: FloatArray | None = None,
+    ) -> FloatArray:
         """The array a L X + b X + c Z, in ``out``, which may be Z. One pass, O((n + E) m)."""
         # Fresh memory costs as much as the product: loops pass what they no longer need.
         target = np.empty_like(X) if out is None else out
@@ -114,7 +111,7 @@ class Diffusion:
             return self
         return Diffusion(self.weights[nodes][:, nodes], np.zeros(nodes.size, dtype=np.int64))
 
-    def solve(self, lam: float, B: Array, *, tol: float, max_iter: int) -> Columns:
+    def solve(self, lam: float, B: FloatArray, *, tol: float, max_iter: int) -> Columns:
         """Solve (I + 2 lam L) X = B by conjugate gradients, every column with steps of its own.
 
         The mean of B over a component is its own solution. The rest is solved for in the space of
@@ -149,8 +146,8 @@ class Diffusion:
 
 
 def _conjugate_gradients(
-    L: Diffusion, scale: float, right: Array, targets: Array, max_iter: int
-) -> tuple[Array, Array, int]:
+    L: Diffusion, scale: float, right: FloatArray, targets: FloatArray, max_iter: int
+) -> tuple[FloatArray, FloatArray, int]:
     """Solve (I + scale L) X = right for columns of mean zero; X, its residual, the steps taken.
 
     The residual that the recurrence carries drifts from the true one, so a run that ends on it
@@ -168,7 +165,9 @@ def _conjugate_gradients(
         L.combine(X, -scale, -1.0, right, 1.0, out=R)
 
 
-def _descend(L: Diffusion, scale: float, X: Array, R: Array, targets: Array, max_iter: int) -> int:
+def _descend(
+    L: Diffusion, scale: float, X: FloatArray, R: FloatArray, targets: FloatArray, max_iter: int
+) -> int:
     """Conjugate gradients on X and its residual R, in place; the steps taken."""
     inverse = (1.0 / (1.0 + scale * L.degree))[:, None]
     P = inverse * R
@@ -194,14 +193,14 @@ def _descend(L: Diffusion, scale: float, X: Array, R: Array, targets: Array, max
     return max_iter
 
 
-def _ratio(above: Array, below: Array) -> Array:
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """Quotient of numbers that are not negative; zero where there is nothing to divide by."""
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0.0)
 
 
-def _dots(X: Array, Z: Array) -> Array:
+def _dots(X: FloatArray, Z: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->j", X, Z))
 
 
-def _norms(X: Array) -> Array:
+def _norms(X: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(_dots(X, X)))

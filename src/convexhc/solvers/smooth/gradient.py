@@ -5,24 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.momentum import Momentum
 from convexhc.terms.penalty import SquaredFusion
-
-Array = NDArray[np.float64]
 
 
 @dataclass
 class ProjectedGradientState:
     """Centroids, their extrapolation, and the multipliers of the last projection."""
 
-    C: Array
-    X: Array
+    C: FloatArray
+    X: FloatArray
     momentum: Momentum
-    warm: tuple[Array, Array] | None = None
+    warm: tuple[FloatArray, FloatArray] | None = None
 
 
 @dataclass(frozen=True)

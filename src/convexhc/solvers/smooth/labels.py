@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from scipy import linalg
 
-from convexhc.solvers.smooth.diffusion import Array, Labels
+from convexhc._types import FloatArray, Labels
 from convexhc.solvers.smooth.modes import Modes
 
 
@@ -90,7 +90,7 @@ def partition(modes: Modes, counts: Labels, lam: float) -> Labels:
     return np.asarray(rank[inverse])
 
 
-def _grouped(vectors: Array, points: Array) -> Labels:
+def _grouped(vectors: FloatArray, points: FloatArray) -> Labels:
     """The clusters of one component, one more than it has columns."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning

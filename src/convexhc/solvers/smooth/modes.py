@@ -11,7 +11,8 @@ from scipy import linalg
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from convexhc.solvers.smooth.diffusion import Array, Diffusion, Labels
+from convexhc._types import FloatArray, Labels
+from convexhc.solvers.smooth.diffusion import Diffusion
 
 # Up to so many nodes all modes of a component come from one dense decomposition.
 DENSE_NODES = 1000
@@ -45,9 +46,9 @@ class Modes:
     """
 
     component: Labels
-    eigenvalues: Array
-    vectors: Array
-    residual: Array
+    eigenvalues: FloatArray
+    vectors: FloatArray
+    residual: FloatArray
 
     @cached_property
     def sizes(self) -> Labels:
@@ -76,13 +77,13 @@ class Modes:
         known = np.where(np.isfinite(self.eigenvalues), self.eigenvalues, 0.0)
         return float(known[short].max(axis=1, initial=0.0).min(initial=np.inf))
 
-    def shrunk(self, lam: float, width: int | None = None) -> Array:
+    def shrunk(self, lam: float, width: int | None = None) -> FloatArray:
         """Every node in the first modes, each times 1 / (1 + 2 lam mu). O(n d)."""
         vectors, values = self.vectors[:, :width], self.eigenvalues[:, :width]
         factor = 1.0 / (1.0 + 2.0 * lam * np.where(np.isfinite(values), values, 0.0))
         return np.asarray(vectors * (factor if len(factor) == 1 else factor[self.component]))
 
-    def remove(self, X: Array) -> None:
+    def remove(self, X: FloatArray) -> None:
         """Take the part of every column that lies in these modes off it, in place. O(n d m)."""
         if self.n_components == 1:
             X -= self.vectors @ (self.vectors.T @ X)
@@ -97,9 +98,9 @@ class Modes:
 
 
 class _Found(NamedTuple):
-    eigenvalues: Array
-    vectors: Array
-    residual: Array
+    eigenvalues: FloatArray
+    vectors: FloatArray
+    residual: FloatArray
 
 
 def leading_modes(diffusion: Diffusion, dimensions: int | None = None) -> Modes:
@@ -179,7 +180,9 @@ def _smoothest(L: Diffusion, width: int) -> _Found:
         products += degree
 
 
-def _filtered(L: Diffusion, X: Array, degree: int, low: float, cut: float, top: float) -> Array:
+def _filtered(
+    L: Diffusion, X: FloatArray, degree: int, low: float, cut: float, top: float
+) -> FloatArray:
     """T((top + cut - 2 L) / (top - cut)) X with T the Chebyshev polynomial, scaled to 1 at ``low``.
 
     At most one in size on [cut, top] and steeply growing below; the scaling keeps numbers finite.
@@ -198,7 +201,7 @@ def _filtered(L: Diffusion, X: Array, degree: int, low: float, cut: float, top: 
     return now
 
 
-def _orthonormal(L: Diffusion, X: Array) -> Array:
+def _orthonormal(L: Diffusion, X: FloatArray) -> FloatArray:
     """An orthonormal basis of the centred columns, from their Gram matrix, twice. O(n b^2)."""
     for _ in range(2):
         L.centre(X)

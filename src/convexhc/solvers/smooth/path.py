@@ -10,13 +10,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from convexhc._types import FloatArray, Labels
 from convexhc.border import node_indices
 from convexhc.io import as_graph
 from convexhc.similarity import require_psd
 from convexhc.solvers.loop import Status
 from convexhc.solvers.memory import require_memory, smooth_dense, smooth_sparse
 from convexhc.solvers.options import checked_count, checked_number, named
-from convexhc.solvers.smooth.diffusion import Array, Columns, Diffusion, Labels
+from convexhc.solvers.smooth.diffusion import Columns, Diffusion
 from convexhc.solvers.smooth.labels import counts_at, counts_for, middle_lam, partition
 from convexhc.solvers.smooth.modes import Modes, leading_modes
 from convexhc.solvers.smooth.spectrum import effective_ranks
@@ -55,7 +56,7 @@ class SmoothPath:
         How many modes of a component are computed at most; None for all, the dense form.
     """
 
-    lambdas: Array
+    lambdas: FloatArray
     names: tuple[Hashable, ...] = field(repr=False)
     diffusion: Diffusion = field(repr=False)
     dimensions: int | None
@@ -70,7 +71,7 @@ class SmoothPath:
         """Connected component of every node; nodes of different ones have nothing in common."""
         return self.diffusion.component
 
-    def pi(self, lam: float) -> Array:
+    def pi(self, lam: float) -> FloatArray:
         """The minimiser at any lam, in full: (n, n), symmetric.
 
         One product, O(n^3), in the dense form; n solves in the sparse one, where `blocks` gives
@@ -92,7 +93,7 @@ class SmoothPath:
             full[:, nodes] = columns.values
         return np.asarray((full + full.T) / 2.0)
 
-    def __iter__(self) -> Iterator[Array]:
+    def __iter__(self) -> Iterator[FloatArray]:
         """Minimisers at `lambdas`, in turn."""
         return (self.pi(lam) for lam in self.lambdas)
 
@@ -171,7 +172,7 @@ class SmoothPath:
             part = every[start : start + size]
             yield Block(part, self.columns(lam, part, tol=tol, max_iter=max_iter))
 
-    def coordinates(self, lam: float, dimensions: int | None = None) -> Array:
+    def coordinates(self, lam: float, dimensions: int | None = None) -> FloatArray:
         """Nodes as points: the smoothest modes, each times its eigenvalue of pi(lam).
 
         |x_i - x_j| is the distance of the centroids pi_i and pi_j for nodes of one component,
@@ -238,11 +239,11 @@ class SmoothPath:
         return partition(self.modes, counts, strength)
 
     @cached_property
-    def _ranks(self) -> tuple[Array, Array]:
+    def _ranks(self) -> tuple[FloatArray, FloatArray]:
         return effective_ranks(self.diffusion, self.modes, self.lambdas)
 
     @property
-    def effective_rank(self) -> Array:
+    def effective_rank(self) -> FloatArray:
         """Effective rank of the Gram matrix pi'pi of the centroids at every one of `lambdas`.
 
         Exact from the whole spectrum in the dense form; in the sparse one, exact for the modes
@@ -251,7 +252,7 @@ class SmoothPath:
         return self._ranks[0]
 
     @property
-    def effective_rank_error(self) -> Array:
+    def effective_rank_error(self) -> FloatArray:
         """Standard error of `effective_rank`; zero where it is exact."""
         return self._ranks[1]
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from convexhc.solvers.smooth.diffusion import Array, Diffusion
+from convexhc._types import FloatArray
+from convexhc.solvers.smooth.diffusion import Diffusion
 from convexhc.solvers.smooth.modes import ROUND_OFF, Modes
 
 # Random vectors, and products with L each, that stand for the modes that were not computed.
 PROBES, STEPS = 8, 60
 
 
-def effective_ranks(diffusion: Diffusion, modes: Modes, lambdas: Array) -> tuple[Array, Array]:
+def effective_ranks(
+    diffusion: Diffusion, modes: Modes, lambdas: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Effective rank of pi(lam) pi(lam)' at every lam, and its standard error.
 
     exp(-sum p log p) with p proportional to 1 / (1 + 2 lam mu)^2, over all eigenvalues mu of L.
@@ -41,7 +44,7 @@ def effective_ranks(diffusion: Diffusion, modes: Modes, lambdas: Array) -> tuple
     return ranks.mean(axis=0), ranks.std(axis=0, ddof=1) / np.sqrt(len(rules))
 
 
-def _sums(mu: Array, counts: Array, lam: float) -> tuple[float, float]:
+def _sums(mu: FloatArray, counts: FloatArray, lam: float) -> tuple[float, float]:
     """Sum of s and of s log s, s = 1 / (1 + 2 lam mu)^2, each mu as often as ``counts`` says."""
     square = 1.0 / np.square(1.0 + 2.0 * lam * mu)
     return float(counts @ square), float(counts @ (square * np.log(square)))
@@ -51,7 +54,7 @@ def _rank(total: float, bent: float) -> float:
     return float(np.exp(np.log(total) - bent / total))
 
 
-def _quadratures(diffusion: Diffusion, modes: Modes) -> list[tuple[Array, Array]]:
+def _quadratures(diffusion: Diffusion, modes: Modes) -> list[tuple[FloatArray, FloatArray]]:
     """For every probe, eigenvalues and shares that stand for the spectrum outside the modes."""
     signs = np.random.default_rng(0).integers(0, 2, (diffusion.n, PROBES))
     Q = (2.0 * signs - 1.0).astype(np.float64)
@@ -63,7 +66,7 @@ def _quadratures(diffusion: Diffusion, modes: Modes) -> list[tuple[Array, Array]
     return rules
 
 
-def _lanczos(diffusion: Diffusion, modes: Modes, Q: Array) -> tuple[Array, Array]:
+def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Tridiagonal matrices of L on the Krylov spaces of the columns of Q, away from the modes.
 
     What rounding brings back of the modes has no weight: weights are those of the first vector.

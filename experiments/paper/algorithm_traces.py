@@ -10,18 +10,15 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from convexhc.datasets import fractal_graph
-from convexhc.experiments.printed import PrintedFISTA
-from convexhc.experiments.results import Row
 from convexhc.problem import Certificate, Problem
 from convexhc.similarity import two_hop
 from convexhc.solvers.loop import Candidate, Method, Solution, run
 from convexhc.solvers.solve import choose_method, prepare
 from convexhc.solvers.start import fusion_of
-
-FloatArray = NDArray[np.float64]
+from experiments.paper.printed import PrintedFISTA
+from experiments.results import Row
 
 ITERATIVE = ("dual_fista", "admm", "primal_dual", "printed")
 GENERAL = ("clarabel", "scs")

@@ -15,20 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from convexhc.experiments import synthetic_figures as draw
-from convexhc.experiments.data import authors_similarity, data_folder
-from convexhc.experiments.reported import FIGURE_1_LAMBDAS, TABLE_I, TABLE_I_COLUMNS
-from convexhc.experiments.results import (
-    Progress,
-    Row,
-    Unit,
-    between,
-    compute_units,
-    markdown_table,
-    write_table,
-    write_text,
-)
-from convexhc.experiments.synthetic_scores import (
+from experiments.data import authors_similarity, data_folder
+from experiments.paper import synthetic_figures as draw
+from experiments.paper.reported import FIGURE_1_LAMBDAS, TABLE_I, TABLE_I_COLUMNS
+from experiments.paper.synthetic_scores import (
     BEYOND_TABLE_I,
     DEFAULT_WIRING,
     Wiring,
@@ -41,6 +31,16 @@ from convexhc.experiments.synthetic_scores import (
     table_one,
     wiring_rank,
     with_levels,
+)
+from experiments.results import (
+    Progress,
+    Row,
+    Unit,
+    between,
+    compute_units,
+    markdown_table,
+    write_table,
+    write_text,
 )
 
 # The authors' matrix has eigenvalues down to -0.0245.

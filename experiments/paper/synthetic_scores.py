@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc.datasets import FractalGraph, fractal_graph
-from convexhc.experiments.figures import principal_plane
-from convexhc.experiments.reported import TABLE_I, TABLE_I_COLUMNS
-from convexhc.experiments.results import FINE_GAP, Row, mean_and_spread, require_certified
 from convexhc.metrics import kmeans_scores, partition_scores
 from convexhc.path import Point, solve_path
 from convexhc.similarity import two_hop
+from experiments.figures import principal_plane
+from experiments.paper.reported import TABLE_I, TABLE_I_COLUMNS
+from experiments.results import FINE_GAP, Row, mean_and_spread, require_certified
 
 Wiring = tuple[int, int]
 

@@ -13,15 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.kernels import edges as edge_kernels
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.momentum import Momentum
 from convexhc.solvers.start import fusion_of
-
-FloatArray = NDArray[np.float64]
 
 
 def alternate(Y: FloatArray, *, passes: int = 50, tol: float = 1e-6) -> FloatArray:

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc.experiments.results import write_bytes
-
-FloatArray = NDArray[np.float64]
+from convexhc._types import FloatArray
+from experiments.results import write_bytes
 
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, BLACK, GREY = "#56B4E9", "#D55E00", "#F0E442", "#000000", "#7F7F7F"

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.metrics import knn_graph
-
-FloatArray = NDArray[np.float64]
 
 
 def neighbors_that_differ(

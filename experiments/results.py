@@ -22,12 +22,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from convexhc.commands.speech import Failure
 from convexhc.path import Path as SolutionPath
 from convexhc.solvers.loop import Solution, Status
 from convexhc.version import __version__
 
 
-class UncertifiedError(RuntimeError):
+class UncertifiedError(Failure, RuntimeError):
     """A solve that an experiment rests on missed its tolerance."""
 
 

@@ -14,8 +14,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import pdist
 
 from convexhc import datasets, similarity
-from convexhc.baselines import Linkage, Louvain, Paris, Spectral, all_baselines
 from convexhc.metrics import cophenetic_distances, matched_accuracy, variation_of_information
+from experiments.baselines import Linkage, Louvain, Paris, Spectral, all_baselines
 
 METHODS = ["single", "average", "complete", "ward"]
 BASELINES = [*map(Linkage, METHODS), Spectral(), Paris(), Louvain()]

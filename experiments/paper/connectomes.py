@@ -9,7 +9,7 @@ Scans are independent, so they may run on any backend of joblib, such as a Dask 
 
     from dask.distributed import Client
     from joblib import parallel_config
-    from convexhc.experiments import EXPERIMENTS
+    from experiments.paper import EXPERIMENTS
 
     with Client(processes=True), parallel_config(backend="dask"):
         EXPERIMENTS["connectomes"](out, data=data, quick=False, n_jobs=-1, progress=progress)
@@ -26,9 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from convexhc.experiments import connectome_figures as draw
-from convexhc.experiments.connectome_scores import (
-    IntArray,
+from convexhc._types import IntArray
+from experiments.data import Scans, connectomes, require_folder
+from experiments.paper import connectome_figures as draw
+from experiments.paper.connectome_scores import (
     Setting,
     compare,
     cross,
@@ -36,9 +37,8 @@ from convexhc.experiments.connectome_scores import (
     session_draws,
     summary,
 )
-from convexhc.experiments.data import Scans, connectomes, require_folder
-from convexhc.experiments.reported import CONNECTOME_LAMBDAS
-from convexhc.experiments.results import (
+from experiments.paper.reported import CONNECTOME_LAMBDAS
+from experiments.results import (
     Progress,
     Row,
     Unit,

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.datasets import fractal_graph
-from convexhc.experiments.printed import alternate
-from convexhc.experiments.results import Row
 from convexhc.similarity import two_hop
 from convexhc.solvers.smooth import smooth_path
 from convexhc.solvers.solve import solve
 from convexhc.terms.constraint import project_doubly_stochastic
+from experiments.paper.printed import alternate
+from experiments.results import Row
 
-FloatArray = NDArray[np.float64]
 ALPHA = 0.95
 
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from convexhc.experiments import khan_figures as draw
-from convexhc.experiments.data import khan, require_folder
-from convexhc.experiments.khan_compare import AUTHORS, SETTINGS, Setting, compare
-from convexhc.experiments.linkages import LINKAGES
-from convexhc.experiments.reported import KHAN_TABLE
-from convexhc.experiments.results import (
+from experiments.data import khan, require_folder
+from experiments.paper import khan_figures as draw
+from experiments.paper.khan_compare import AUTHORS, SETTINGS, Setting, compare
+from experiments.paper.linkages import LINKAGES
+from experiments.paper.reported import KHAN_TABLE
+from experiments.results import (
     Progress,
     Row,
     Unit,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from convexhc._types import FloatArray
 
 
 def rewire(A: FloatArray, share: float, rng: np.random.Generator) -> FloatArray:

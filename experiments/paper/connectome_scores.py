@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
-from convexhc.experiments.linkages import linkage_trees
-from convexhc.experiments.neighbors import neighbors_that_differ
-from convexhc.experiments.results import FINE_GAP, Row, require_certified
+from convexhc._types import FloatArray, IntArray
 from convexhc.metrics import centroid_distances, cophenetic_distances, discriminability, kendall
 from convexhc.path import solve_path
 from convexhc.similarity import two_hop
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from experiments.paper.linkages import linkage_trees
+from experiments.paper.neighbors import neighbors_that_differ
+from experiments.results import FINE_GAP, Row, require_certified
 
 # Two-hop similarities may be singular; this makes the minimiser unique.
 GAMMA = 1e-3

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from convexhc.experiments.figures import METHODS, SKY, figure, legend_below
-from convexhc.experiments.results import Row
+from experiments.figures import METHODS, SKY, figure, legend_below
+from experiments.results import Row
 
 STYLES = {"convex": METHODS["convex"], "convex_10": (SKY, "P", "convex, 10 strongest")} | METHODS
 MEASURES = {

@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from convexhc._types import FloatArray, IntArray
 
 VARIABLE = "CONVEXHC_DATA"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from convexhc.experiments.figures import (
+from experiments.figures import (
     BLUE,
     GREEN,
     GREY,
@@ -16,7 +16,7 @@ from convexhc.experiments.figures import (
     figure,
     legend_below,
 )
-from convexhc.experiments.results import Row
+from experiments.results import Row
 
 STYLES = {
     "dual_fista": (BLUE, "-", "dual FISTA"),

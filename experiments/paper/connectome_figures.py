@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexhc.experiments.figures import (
+from convexhc._types import FloatArray
+from experiments.figures import (
     BLUE,
     COLORS,
     GREY,
@@ -17,9 +17,8 @@ from convexhc.experiments.figures import (
     figure,
     legend_below,
 )
-from convexhc.experiments.results import Row
+from experiments.results import Row
 
-FloatArray = NDArray[np.float64]
 LINKAGE_NAMES = {"single": "single", "average": "average", "complete": "complete", "ward": "Ward"}
 
 

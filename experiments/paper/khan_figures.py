@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from convexhc.experiments.figures import (
+from experiments.figures import (
     BLACK,
     BLUE,
     GREEN,
@@ -16,7 +16,7 @@ from convexhc.experiments.figures import (
     line_key,
     panels,
 )
-from convexhc.experiments.results import Row
+from experiments.results import Row
 
 SCORES = {"homogeneity": "homogeneity (0 to 1)", "ami": "adjusted mutual information"}
 LEVELS = {"single": "--", "average": ":", "similarity": "-."}

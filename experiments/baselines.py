@@ -13,12 +13,12 @@ from importlib.util import find_spec
 from typing import Any, Literal, Protocol, SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import SpectralClustering
 
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.metrics import distances_of
@@ -28,9 +28,6 @@ from convexhc.tree.cut import positive_int
 from convexhc.tree.nodes import numbered_by_first
 
 __all__ = ["Baseline", "Hierarchy", "Linkage", "Louvain", "Paris", "Spectral", "all_baselines"]
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

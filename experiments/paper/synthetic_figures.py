@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from convexhc.datasets import FractalGraph
-from convexhc.experiments.figures import (
+from experiments.figures import (
     BLACK,
     BLUE,
     COLORS,
@@ -24,7 +24,7 @@ from convexhc.experiments.figures import (
     figure,
     nested_circles,
 )
-from convexhc.experiments.results import Row
+from experiments.results import Row
 
 # One colour a meta node.
 META = (BLUE, ORANGE, GREEN, PURPLE)

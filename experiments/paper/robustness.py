@@ -19,12 +19,17 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
+from convexhc._types import FloatArray
 from convexhc.datasets import fractal_graph, karate, les_miserables
-from convexhc.experiments import robustness_figures as draw
-from convexhc.experiments.data import data_folder, weighted_graph
-from convexhc.experiments.linkages import linkage_trees
-from convexhc.experiments.perturbations import KINDS
-from convexhc.experiments.results import (
+from convexhc.metrics import cophenetic_correlation, cophenetic_distances, kendall
+from convexhc.path import solve_path
+from convexhc.similarity import two_hop
+from convexhc.tree import cut_linkage
+from experiments.data import data_folder, weighted_graph
+from experiments.paper import robustness_figures as draw
+from experiments.paper.linkages import linkage_trees
+from experiments.paper.perturbations import KINDS
+from experiments.results import (
     Progress,
     Row,
     Unit,
@@ -36,12 +41,7 @@ from convexhc.experiments.results import (
     write_table,
     write_text,
 )
-from convexhc.metrics import cophenetic_correlation, cophenetic_distances, kendall
-from convexhc.path import solve_path
-from convexhc.similarity import two_hop
-from convexhc.tree import cut_linkage
 
-FloatArray = NDArray[np.float64]
 Change = tuple[str, float]
 
 # Two-hop similarities may be singular; this makes the minimiser unique.

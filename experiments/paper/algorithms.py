@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from convexhc.experiments import algorithm_figures as draw
-from convexhc.experiments.algorithm_traces import GENERAL, ITERATIVE, general, has_cvxpy, trace
-from convexhc.experiments.errata import errata
-from convexhc.experiments.results import (
+from experiments.paper import algorithm_figures as draw
+from experiments.paper.algorithm_traces import GENERAL, ITERATIVE, general, has_cvxpy, trace
+from experiments.paper.errata import errata
+from experiments.results import (
     Progress,
     Row,
     Unit,

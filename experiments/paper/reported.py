@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convexhc.experiments.results import Row
+from experiments.results import Row
 
 # Table I: 196 nodes, alpha = 0.95, mean over 20 graphs, k-means on the centroids.
 _TABLE_I = {

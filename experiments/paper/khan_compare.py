@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexhc.experiments.linkages import linkage_trees
-from convexhc.experiments.neighbors import neighbors_that_differ
-from convexhc.experiments.results import FINE_GAP, Row, require_certified
+from convexhc._types import FloatArray, IntArray
 from convexhc.metrics import (
     centroid_distances,
     cophenetic_distances,
@@ -22,9 +19,9 @@ from convexhc.path import Path as SolutionPath
 from convexhc.path import solve_path
 from convexhc.similarity import Similarity, knn, rbf
 from convexhc.tree import cut_linkage
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from experiments.paper.linkages import linkage_trees
+from experiments.paper.neighbors import neighbors_that_differ
+from experiments.results import FINE_GAP, Row, require_certified
 
 
 @dataclass(frozen=True)

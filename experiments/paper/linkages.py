@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.baselines import Linkage
+from experiments.baselines import Linkage
 
 LINKAGES: tuple[Literal["single", "average", "complete", "ward"], ...] = (
     "single",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from convexhc.experiments.results import Progress
+    from experiments.results import Progress
 
 __all__ = ["EXPERIMENTS", "Experiment"]
 
@@ -30,7 +30,7 @@ def _of(name: str) -> Experiment:
     """The experiment of that module, which is imported when it is run: the list alone is cheap."""
 
     def run(out: Path, **options: Any) -> None:
-        import_module(f"convexhc.experiments.{name}").run(out, **options)
+        import_module(f"experiments.paper.{name}").run(out, **options)
 
     return run
 
