@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.similarity.point_kernels import read_points
-
-Array = NDArray[np.float64]
 
 # Neighbour whose distance is the local radius, as in the local units of `multiscale_weights`.
 RADIUS_NEIGHBOR = 7
@@ -33,8 +31,8 @@ class Density:
         Half-way along every edge, in the order of the graph.
     """
 
-    nodes: Array
-    edges: Array
+    nodes: FloatArray
+    edges: FloatArray
 
 
 def point_density(X: Any, graph: Graph) -> Density:
@@ -93,7 +91,7 @@ def point_density(X: Any, graph: Graph) -> Density:
     return Density(-dimension * np.log(radius), -dimension * np.log(between))
 
 
-def _dimension(distance: Array, most: int) -> float:
+def _dimension(distance: FloatArray, most: int) -> float:
     """Intrinsic dimension by the distances to the nearest neighbours, at most the columns."""
     nearer = distance[:, :-1]
     mean = float(np.log(distance[:, -1:] / nearer).mean()) if nearer.size else 0.0

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import IntArray
 from convexhc.graph import Graph
 from convexhc.similarity.density import Density
-
-IntArray = NDArray[np.int64]
 
 
 def valley_depth(graph: Graph, labels: IntArray, density: Density) -> float:
