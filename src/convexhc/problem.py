@@ -15,9 +15,11 @@ from convexhc.terms.fidelity import Fidelity, Kernel, KernelMatrix, Proximity
 from convexhc.terms.laplacian import laplacian
 from convexhc.terms.penalty import Differences, Fusion, Penalty, SquaredFusion
 
-# Edges of a smaller share of the largest weight count as none: they would fuse their ends at a lam
-# so much larger than the others do that numbers have no room for both.
-WEAKEST, WEAKEST_OF_POINTS = 1e-7, 1e-12
+# Edges below this share of the largest weight count as none: double precision cannot hold the lam
+# at which they would fuse beside those of the others.
+WEAKEST = 1e-7
+# The same for points, whose flows keep more digits.
+WEAKEST_OF_POINTS = 1e-12
 
 
 class Certificate(NamedTuple):

@@ -27,8 +27,10 @@ from convexhc.solvers.loop import run
 from convexhc.solvers.memory import available, path_estimate
 from convexhc.solvers.solve import choose_method, prepare
 
-# A path takes about so many iterations on all nodes: few if they fuse early, many if late.
-_FEWEST, _MOST = 500, 4000
+# Iterations of a path on all nodes, about, if they fuse early.
+_FEWEST = 500
+# Iterations of a path on all nodes, about, if they fuse late.
+_MOST = 4000
 # In feature space: weighted pairs per node, and copies of their duals that a solve holds.
 _PAIRS = 20
 _COPIES = 4

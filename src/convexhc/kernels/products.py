@@ -10,9 +10,12 @@ from convexhc._types import FloatArray
 
 Index = NDArray[np.int32]
 
-# Rows of a full factor that are multiplied together; the share of entries that makes it full, in
-# about so many of its rows.
-_TOGETHER, _FULL, _ASKED = 64, 0.25, 50
+# Rows of a full factor that are multiplied together.
+_TOGETHER = 64
+# Share of nonzero entries from which a factor counts as full.
+_FULL = 0.25
+# Rows that are looked at to estimate that share.
+_ASKED = 50
 
 
 def times_sparse(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:

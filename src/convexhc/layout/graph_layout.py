@@ -11,8 +11,10 @@ from convexhc.graph import Graph
 from convexhc.layout.forces import Repulsion
 
 _PIVOTS = 60
-# Number of steps, and the length of the first as a share of the drawing.
-_STEPS, _FIRST_STEP = 200, 0.1
+# Steps of the layout.
+_STEPS = 200
+# Length of the first step, as a share of the drawing.
+_FIRST_STEP = 0.1
 # Angle between neighbours in a sunflower, which puts no two seeds in line.
 _GOLDEN = np.pi * (3.0 - np.sqrt(5.0))
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from convexhc._types import FloatArray, IntArray
 
-# Share of the height that all gaps of a level take together, and a single one at most.
-_ALL_GAPS, _GAP = 0.25, 0.02
+# Share of the height that all gaps of a level take together.
+_ALL_GAPS = 0.25
+# Largest single gap, as a share of the height.
+_GAP = 0.02
 
 
 @dataclass(frozen=True, eq=False)

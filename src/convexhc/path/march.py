@@ -24,16 +24,24 @@ from convexhc.solvers.fused import Fused, at_rest, solve_fused
 from convexhc.solvers.solve import choose_method
 from convexhc.solvers.start import fusion_of
 
-# First lam upwards as a share of the bound and how often it is lowered tenfold; longest stride with
-# and without fusions; how far past the bound to go.
-_FIRST, _DESCENTS, _STRIDE, _LEAP, _BEYOND = 1e-3, 4, 1.5, 3.0, 10.0
+# First lam of an ascending path, as a share of the bound on lam.
+_FIRST = 1e-3
+# Tenfold reductions of the first lam until nothing is fused.
+_DESCENTS = 4
+# Longest step in lam, as a ratio, where nodes fuse.
+_STRIDE = 1.5
+# Longest step in lam, as a ratio, where nothing fuses.
+_LEAP = 3.0
+# How far beyond the bound on lam to search, as a ratio.
+_BEYOND = 10.0
 # Share of the largest similarity by which twins, which fuse at any lam, may differ.
 _ALIKE = 1e-9
 # How far beyond two solutions the line through them is trusted, in units of their distance.
 _REACH = 2.0
-# Downwards, how many times as many groups as clusters are asked for are too many, and this many at
-# the least.
-_CROWD, _CROWD_LEAST = 4, 100
+# A descending path stops at this many times as many groups as clusters were asked for.
+_CROWD = 4
+# Fewest groups at which it stops.
+_CROWD_LEAST = 100
 
 
 @dataclass

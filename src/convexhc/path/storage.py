@@ -27,9 +27,10 @@ _PLAIN = ("lam", "objective", "relative_gap", "residual", "n_iter", "seconds")
 _COLUMNS = (*_PLAIN, "effective_rank")
 # What a graph is made of, beside its size and names.
 _GRAPH = ("tail", "head", "weight", "diagonal")
-# A file of at most so many bytes is written after every lam; a larger one when so many times as
-# long as the last took to write has passed.
-_AT_ONCE, _PATIENCE = 10_000_000, 20.0
+# Checkpoints up to this many bytes are written after every lam.
+_AT_ONCE = 10_000_000
+# Larger ones wait this many times as long as the last took to write.
+_PATIENCE = 20.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,8 +42,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# With more leaves than this, only the top of the tree is drawn, with so many at most.
-_ALL_LEAVES, _TOP_LEAVES = 300, 50
+# With more leaves than this, only the top of the tree is drawn.
+_ALL_LEAVES = 300
+# Leaves of such a top.
+_TOP_LEAVES = 50
 
 
 def dendrogram(

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 # Beyond this many edges only the strongest are drawn: more of them make a grey disc.
 _MOST_EDGES = 20_000
 _MOST_NAMES = 120
-# Size of names in points, and the width of a letter as a share of it.
-_NAME_SIZE, _WIDE = 7.0, 0.62
+# Size of names, in points.
+_NAME_SIZE = 7.0
+# Width of a letter as a share of its size.
+_WIDE = 0.62
 
 
 def network(

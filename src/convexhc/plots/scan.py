@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 Limits = tuple[float, float]
 
-# Bottom and height of the three panels, as shares of the whole.
-_COUNTS, _PERSISTENCE, _INFORMATION = (0.70, 0.30), (0.52, 0.14), (0.0, 0.48)
+# Bottom and height of each panel, as shares of the whole.
+_COUNTS = (0.70, 0.30)
+_PERSISTENCE = (0.52, 0.14)
+_INFORMATION = (0.0, 0.48)
 
 
 def scan(

@@ -16,8 +16,10 @@ from convexhc.tree import Split, Tree
 
 # The palette starts again after so many colours.
 DISTINCT = 256
-# Names told of one split, and splits told of one path; the counts are always there.
-_PARTED_NAMED, _SPLITS_NAMED = 12, 50
+# Nodes named for each split; the counts are always there.
+_PARTED_NAMED = 12
+# Splits listed for each path; the count is always there.
+_SPLITS_NAMED = 50
 
 
 def levels(path: Path) -> dict[str, Any]:

@@ -11,8 +11,10 @@ from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.report.document import report_html
 
-# Beyond either, the card comes without the report: every output is a copy inside the notebook.
-SMALL_NODES, SMALL_PAGE = 300, 400_000
+# Nodes up to which a notebook shows the report: every output is a copy inside the notebook.
+SMALL_NODES = 300
+# Characters of a page up to which a notebook shows it.
+SMALL_PAGE = 400_000
 
 _WIDTH, _HEIGHT, _MARGIN = 220.0, 48.0, 4.0
 

@@ -23,15 +23,18 @@ from convexhc.report.packing import packed, quantized
 
 # Edges drawn at most: more of them are a grey cloud, and a large part of the file.
 EDGES = 6000
-# Up to so many nodes each has a row of its own in the heat maps; above, neighbours in the tree
-# share one, and of the many matrices of assignments each is kept coarser still.
-ROWS, SHARED_ROWS = 256, 128
+# Nodes up to which each has a row of its own in the heat maps; above, neighbours share one.
+ROWS = 256
+# Rows of the many matrices of assignments, which are kept coarser.
+SHARED_ROWS = 128
 # Levels at which the assignments are shown at most.
 ASSIGNMENT_LEVELS = 100
 # Levels whose partitions are compared at most.
 INFORMATION_LEVELS = 60
-# What the eye tells apart: places on the screen, shades of one colour.
-PLACES, SHADES = 0xFFFF, 63
+# Places on the screen that the eye tells apart.
+PLACES = 0xFFFF
+# Shades of one colour that the eye tells apart.
+SHADES = 63
 
 
 def in_order(graph: Graph, names: tuple[Hashable, ...], what: str) -> Graph:

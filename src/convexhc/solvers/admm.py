@@ -126,23 +126,34 @@ class ADMM:
         return Candidate(C, state.Y, fused_labels(problem, state.scratch.fused), state.S)
 
 
-# Least penalty on the signs over the largest eigenvalue of H; the same over the mean of that and
-# the multipliers; and the most that the edges together may weigh against H at first.
-_SIGNS, _MEAN, _MOST = 0.3, 0.15, 10.0
-# First rho in units of the ratio of the dual, or of its balls, to the differences: of a warm start,
-# and of a cold one.
-_WARM, _COLD = 2.0, 4.0
-# Every so many centroid steps, one is in double precision throughout; all, for so few entries.
-_EXACT, _SMALL = 30, 10_000
-# The iteration from which on tau climbs, and the one, some after the last change before, from which
-# on the moves under the first tau are measured. Those at which rho and tau may change: ever rarer,
-# by a fifth, and at last no more, so that the method converges. How many a warm start needs first;
-# by how much rho changes at most at once, and at least.
+# Least penalty on the signs, relative to the largest eigenvalue of H.
+_SIGNS = 0.3
+# Least penalty on the signs, relative to the mean of that eigenvalue and the multipliers.
+_MEAN = 0.15
+# Largest initial weight of all edges together, relative to H.
+_MOST = 10.0
+# First rho of a warm start, in units of the ratio of the dual to the differences.
+_WARM = 2.0
+# First rho of a cold start, in units of the ratio of the dual balls to the differences.
+_COLD = 4.0
+# One centroid step in this many is in double precision throughout.
+_EXACT = 30
+# Up to this many entries every centroid step is in double precision.
+_SMALL = 10_000
+# Iteration from which tau adapts.
 _LATE: int = 60
+# Iteration from which rates under the first tau are measured.
 _MEASURED: int = 48
+# Later iterations at which rho and tau may change: intervals grow by a fifth.
 _LATER = accumulate(range(30), lambda last, _: max(last + 16, last * 6 // 5), initial=_LATE)
+# All iterations at which rho and tau may change: finitely many, so that the method converges.
 _REBALANCE = frozenset([5, 10, 20, 30, 40, *_LATER])
-_SETTLING, _CHANGE, _WORTH = 5, 5.0, 1.2
+# Iterations of a warm start before rho may change.
+_SETTLING = 5
+# Largest factor of one change of rho.
+_CHANGE = 5.0
+# Smallest factor worth a change of rho.
+_WORTH = 1.2
 
 
 def _first_rho(problem: Problem, Y: FloatArray, Z: FloatArray) -> float:

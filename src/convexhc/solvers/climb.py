@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# By what a penalty is multiplied or divided, and iterations after which moves mean something again.
-_FACTOR, _SETTLE = 2.0, 8
+# Factor by which the penalty is multiplied or divided.
+_FACTOR = 2.0
+# Iterations to wait after a change before rates are measured.
+_SETTLE = 8
 
 
 @dataclass

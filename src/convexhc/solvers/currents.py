@@ -29,9 +29,12 @@ from convexhc.terms.sparse import Factor
 
 Pointer = NDArray[np.int32]
 
-# Columns of a flow that are held in memory together: so many, or as many as make up that number of
-# entries; and the round-off that is taken for nought.
-_COLUMNS, _ENTRIES, _ROUND_OFF = 128, 100_000, 1e-9
+# Columns of a flow held in memory together.
+_COLUMNS = 128
+# Or as many columns as make up this number of entries, if that is more.
+_ENTRIES = 100_000
+# Relative round-off that counts as zero.
+_ROUND_OFF = 1e-9
 
 
 class Columns(Protocol):

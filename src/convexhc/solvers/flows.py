@@ -32,17 +32,30 @@ from convexhc.solvers.contraction import Contraction
 from convexhc.solvers.currents import Currents, Demand, Sketch
 from convexhc.solvers.start import fusion_of
 
-# Conductances are changed so often at the most, by a power of the load, idle edges counting as
-# loaded so much, and are kept within this factor of the squared weights, none of which counts for
-# less than a share of the largest.
-_ROUNDS, _IDLE, _RANGE, _LEAST = 40, 0.2, 1e3, 1e-8
-# What the power, one at first, is multiplied with when loads grow.
+# Conductance updates per search.
+_ROUNDS = 40
+# Load at which an idle edge counts in an update.
+_IDLE = 0.2
+# Conductances stay within this factor of the squared weights.
+_RANGE = 1e3
+# Least squared weight, as a share of the largest.
+_LEAST = 1e-8
+# Factor on the exponent of an update when loads grow: damping.
 _SHORTER = 0.7
-# An excess that has not fallen to this share in so many rounds will not vanish.
-_STALLED, _PATIENCE, _NEARLY = 0.9, 8, 5e-4
-# Columns of a sketch, the number of columns from which on there is one, and how far below one it
-# has to see a load. How often all columns are solved for.
-_SKETCH, _MANY, _MARGIN, _TRIALS = 64, 256, 0.02, 4
+# An excess above this share of the one `_PATIENCE` rounds ago has stalled.
+_STALLED = 0.9
+# Rounds over which the fall of the excess is measured.
+_PATIENCE = 8
+# Loads this far above the limit still count as fitting.
+_NEARLY = 5e-4
+# Columns of the random sketch.
+_SKETCH = 64
+# Number of columns from which a sketch is used.
+_MANY = 256
+# How far below one a load must be in the sketch.
+_MARGIN = 0.02
+# Attempts to verify a flow in all columns.
+_TRIALS = 4
 # How much further than the flow itself its loads are measured, to read the sketch by.
 _STRETCH = 1.5
 # How far round-off may leave a ball.

@@ -34,17 +34,27 @@ from convexhc.terms.sparse import SPATIAL, definite_factor
 
 # A subproblem is solved until its error is this share of what the next dual can mend.
 _SHARE = 0.25
-# Newton steps in a subproblem, halvings of a step, conjugate gradients and their accuracy.
-_NEWTON_STEPS, _HALVINGS, _CG_STEPS, _CG_TOL = 50, 15, 500, 0.05
+# Newton steps per subproblem.
+_NEWTON_STEPS = 50
+# Halvings of a step in the line search.
+_HALVINGS = 15
+# Conjugate gradient iterations per Newton step.
+_CG_STEPS = 500
+# Relative residual at which conjugate gradients stop.
+_CG_TOL = 0.05
 # Where a factor is sparse, conjugate gradients are given up after so many steps without groups, and
 # so many with them.
 _CG_PATIENCE = 20, 150
 # Share of the distances in the data that counts as a distance between centroids.
 _DATA = 0.01
-# By how much sigma grows when the error of the dual is above this share of the other one.
-_GROWTH, _LAG = 3.0, 0.1
-# Shares of the objective: errors that are round-off, and differences too small to be seen in it.
-_ROUND_OFF, _BLIND = 1e-16, 1e-11
+# Factor by which sigma grows.
+_GROWTH = 3.0
+# sigma grows when the dual residual is above this share of the primal one.
+_LAG = 0.1
+# Errors below this share of the objective are round-off.
+_ROUND_OFF = 1e-16
+# Differences below this share of the objective cannot be seen in it.
+_BLIND = 1e-11
 
 
 @dataclass

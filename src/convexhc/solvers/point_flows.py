@@ -29,9 +29,12 @@ from convexhc.terms.fidelity import Proximity
 from convexhc.terms.penalty import Differences
 from convexhc.terms.sparse import SPATIAL
 
-# How often conductances are changed, how full an edge may be to begin with, and the power of the
-# room it has left that becomes its conductance.
-_ROUNDS, _FULL, _POWER = 4, 0.99, 2.0
+# Conductance updates.
+_ROUNDS = 4
+# Largest initial load of an edge.
+_FULL = 0.99
+# The conductance of an edge is this power of the room it has left.
+_POWER = 2.0
 # A flow that lacks no more than this share of what it should bring is the whole flow.
 _LACKING = 1e-9
 # Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.

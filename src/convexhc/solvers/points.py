@@ -25,9 +25,14 @@ from convexhc.solvers.newton import SemismoothNewton
 from convexhc.solvers.point_flows import complete
 from convexhc.solvers.start import fused_labels, fusion_of
 
-# Shares of the gap asked for: of the contracted problem, before and after what has surely met in it
-# is contracted too; of centroids that meet; and of the flows, which may not hide a small distance.
-_ROUGH, _SHARP, _MEET, _FLOWS = 1e-4, 1e-9, 1e-3, 1e-11
+# Gap target, as a share of tol, before settled fusions are contracted.
+_ROUGH = 1e-4
+# Gap target, as a share of tol, after settled fusions are contracted.
+_SHARP = 1e-9
+# Cost, as a share of tol, below which two centroids are merged.
+_MEET = 1e-3
+# Accuracy of the flows, as a share of tol: they may not hide a small distance.
+_FLOWS = 1e-11
 # What is left of the share of centroids that meet whenever clusters have been parted.
 _STRICTER = 0.3
 # First penalty of the sharp run over that of the rough one: it starts close to its end, where a
@@ -35,9 +40,10 @@ _STRICTER = 0.3
 _BOLD = 100.0
 # Iterations of the flows, which end in round-off.
 _FLOW_ITER = 30
-# Other runs end after so many iterations without a gap that is smaller by that factor: fusions for
-# being near may stand in the way of a better one.
-_PATIENCE, _BETTER = 10, 0.9
+# Iterations without progress after which a run stops: its fusions may bar a smaller gap.
+_PATIENCE = 10
+# Progress is a gap below this share of the best one.
+_BETTER = 0.9
 # Share of a dual ball inside which a dual tells of a fusion that is there to stay.
 _WELL_INSIDE = 0.95
 # How often clusters may be parted before the full problem is solved as it is.

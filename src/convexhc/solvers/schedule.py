@@ -15,11 +15,14 @@ import numpy as np
 from convexhc.problem import Certificate
 from convexhc.solvers.solution import Solution
 
-# The power of a move that the gap is in proportion to, as measured along runs of ADMM; and the
-# share of the tolerance below which a gap is round-off and tells nothing.
-_POWER, _NOUGHT = 0.6, 1e-9
-# About how many iterations divide a gap by e near the end, and the fewest worth waiting for.
-_PACE, _SOONEST = 10.0, 2
+# The gap is proportional to this power of the step length, as measured along runs of ADMM.
+_POWER = 0.6
+# Gaps below this share of the tolerance are round-off.
+_NOUGHT = 1e-9
+# Iterations that divide the gap by e near the end, about.
+_PACE = 10.0
+# Fewest iterations to the next certificate.
+_SOONEST = 2
 # Longest wait for the first certificate of a run, in iterations.
 _LONGEST = 40
 

@@ -26,9 +26,12 @@ from convexhc.terms.fidelity import Kernel, Proximity
 MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
 ConstraintName = Literal["doubly_stochastic", "simplex"]
 
-# ADMM is ahead on up to so many nodes, fewer when K is sparse; on more when it is linearised, up to
-# so many rows if its factor is not sparse.
-_EXACT_NODES, _EXACT_SPARSE, _LINEAR_ROWS = 500, 250, 3000
+# Nodes up to which ADMM with an exact centroid step is fastest.
+_EXACT_NODES = 500
+# The same for a sparse K.
+_EXACT_SPARSE = 250
+# Rows up to which linearised ADMM is fastest if its factor is dense.
+_LINEAR_ROWS = 3000
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "doubly_stochastic": DoublyStochastic,

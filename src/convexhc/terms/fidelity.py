@@ -16,13 +16,18 @@ from convexhc.terms.constraint import Constraint
 from convexhc.terms.metric import PLAIN, Metric, averaging
 from convexhc.terms.sparse import Factor
 
-# Below this many nodes all eigenvalues are cheap; above this density a dense product is faster.
-_DENSE_NODES, _DENSE_SHARE = 400, 0.05
-# Bounds, in units of the largest eigenvalue: length of a gradient step, and what is added to the
-# eigenvalues that are divided by. Up to so many nodes the inverse or a factor is stored, else that
-# many conjugate gradients are taken.
-_STEP, _RIDGE = 30.0, 1e-4
-_INVERSE_NODES, _CG_STEPS = 3000, 10
+# Nodes up to which all eigenvalues are cheap.
+_DENSE_NODES = 400
+# Density from which a dense product is faster.
+_DENSE_SHARE = 0.05
+# Length of a gradient step of the bound, in units of the inverse of the largest eigenvalue.
+_STEP = 30.0
+# Ridge added to the eigenvalues that are divided by, relative to the largest.
+_RIDGE = 1e-4
+# Nodes up to which the inverse or a factor is stored.
+_INVERSE_NODES = 3000
+# Conjugate gradient iterations on more nodes.
+_CG_STEPS = 10
 
 
 class Fidelity(Protocol):

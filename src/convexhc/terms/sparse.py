@@ -14,9 +14,10 @@ from convexhc.kernels import flows as flow_kernels
 
 # Neighbour graphs of points in at most so many dimensions have sparse factors.
 SPATIAL = 3
-# Most entries, over all of a full matrix, of a matrix worth factoring and of its factor: beyond
-# these, products by full matrices are faster.
-_SPARSE, _FILLED = 0.05, 0.125
+# Density up to which a matrix is worth factoring: beyond it, dense products are faster.
+_SPARSE = 0.05
+# Density up to which its factor is worth using.
+_FILLED = 0.125
 
 
 def definite_factor(matrix: csc_array) -> SuperLU:

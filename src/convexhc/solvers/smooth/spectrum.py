@@ -9,8 +9,10 @@ from convexhc._types import FloatArray
 from convexhc.solvers.smooth.diffusion import Diffusion
 from convexhc.solvers.smooth.modes import ROUND_OFF, Modes
 
-# Random vectors, and products with L each, that stand for the modes that were not computed.
-PROBES, STEPS = 8, 60
+# Random vectors that stand for the modes that were not computed.
+PROBES = 8
+# Products with L for each random vector.
+STEPS = 60
 
 
 def effective_ranks(
