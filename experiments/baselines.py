@@ -18,14 +18,14 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import SpectralClustering
 
+from convexhc._checks import positive_int
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
+from convexhc.kernels.labels import numbered_by_first
 from convexhc.metrics import distances_of
 from convexhc.similarity import require_psd
 from convexhc.tree import Tree, cut_linkage
-from convexhc.tree.cut import positive_int
-from convexhc.tree.nodes import numbered_by_first
 
 __all__ = ["Baseline", "Hierarchy", "Linkage", "Louvain", "Paris", "Spectral", "all_baselines"]
 

@@ -12,7 +12,6 @@ import hashlib
 import io
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from convexhc import _files
 from convexhc.commands.speech import Failure
 from convexhc.path import Path as SolutionPath
 from convexhc.solvers.loop import Solution, Status
@@ -138,11 +138,9 @@ def write_text(file: Path, text: str) -> None:
 
 
 def write_bytes(file: Path, content: bytes) -> None:
-    """Write a file, whole or not at all: next to its place first, then moved there."""
+    """Write a file, whole or not at all, and the folders above it."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    beside.write_bytes(content)
-    os.replace(beside, file)
+    _files.write_bytes(file, content)
 
 
 def write_table(file: Path, rows: Sequence[Row]) -> None:

@@ -19,6 +19,8 @@ PACKAGE = ROOT / "src" / "convexhc"
 # and takes its place here.
 ROOMS = [
     "_types",
+    "_checks",
+    "_files",
     "version",
     "kernels",
     "border",

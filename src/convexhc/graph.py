@@ -30,6 +30,7 @@ from convexhc.border import (
     square_matrix,
     symmetric_part,
 )
+from convexhc.kernels.labels import numbered_by_first
 
 __all__ = ["Graph", "Symmetrize"]
 
@@ -276,10 +277,7 @@ class Graph:
             (np.ones(self.n_edges), (self.tail, self.head)), shape=(self.n, self.n)
         )
         count, found = csgraph.connected_components(pattern, directed=False)
-        _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
-        rank = np.empty(count, dtype=np.int64)
-        rank[np.argsort(first)] = np.arange(count)
-        return int(count), rank[inverse]
+        return int(count), numbered_by_first(found)
 
     def without_weak(self, share: float) -> Graph:
         """Return the graph without edges of less than a ``share`` of the largest weight.

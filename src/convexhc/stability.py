@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
+from convexhc.kernels.labels import numbered
 
 __all__ = ["Stability", "bootstrap"]
 
@@ -132,7 +133,7 @@ def _labels(graph: Graph, cluster: Callable[[Graph], ArrayLike]) -> Labels:
             f"cluster must return one label for each of the {graph.n} nodes, received shape "
             f"{found.shape}."
         )
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+    return numbered(found)
 
 
 def _overlaps(labels: Labels, other: Labels) -> FloatArray:

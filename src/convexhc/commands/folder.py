@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from convexhc._files import write_text, written_whole
 from convexhc.commands.speech import Refusal
 from convexhc.graph import Graph
 from convexhc.path import Path
@@ -97,9 +98,8 @@ class Folder:
     def write(self, path: Path, graph: Graph) -> None:
         """Write every result but the page and the record."""
         path.save(self.root / "path.npz")
-        partial = self.root / f".graph.{os.getpid()}.part.npz"
-        sparse.save_npz(partial, graph.matrix())
-        partial.replace(self.root / "graph.npz")
+        with written_whole(self.root / "graph.npz") as partial, partial.open("wb") as stream:
+            sparse.save_npz(stream, graph.matrix())
         write_text(self.root / "labels.csv", labels_csv(path))
         rows = ([int(a), int(b), repr(float(h)), int(k)] for a, b, h, k in path.linkage)
         header = ["left", "right", "lam", "size"]
@@ -177,16 +177,6 @@ def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return stream.getvalue()
-
-
-def write_text(file: File, text: str) -> None:
-    """Write a file whole: a temporary neighbour first, then one rename."""
-    partial = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def refuse_to_overwrite(file: File, *, force: bool) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path as File
 
 import numpy as np
 
+from convexhc._files import write_text
 from convexhc.commands.fit import write_page
-from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite, write_text
+from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite
 from convexhc.commands.graphs import (
     in_feature_space,
     read_both,

@@ -12,22 +12,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._files import written_whole
+
 File = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
 def write_npz(file: File, text: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a file whole: to a temporary neighbour first, then renamed over the old one."""
-    target = Path(file)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with partial.open("wb") as stream:
-            np.savez(stream, text=np.array(json.dumps(text)), **arrays)  # type: ignore[arg-type]
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with written_whole(file) as partial, partial.open("wb") as stream:
+        np.savez(stream, text=np.array(json.dumps(text)), **arrays)  # type: ignore[arg-type]
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def read_npz(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from convexhc._types import IntArray
+from convexhc.kernels.labels import numbered
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,4 @@ def _numbered_pair(a: ArrayLike, b: ArrayLike) -> tuple[IntArray, IntArray]:
             "two partitions must label the same nodes, at least one, in two arrays of one length; "
             f"got shapes {first.shape} and {second.shape}"
         )
-    return (
-        np.unique(first, return_inverse=True)[1].astype(np.int64),
-        np.unique(second, return_inverse=True)[1].astype(np.int64),
-    )
+    return numbered(first), numbered(second)

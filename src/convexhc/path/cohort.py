@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from convexhc._checks import checked_count
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.kernels.threads import limited_threads
 from convexhc.path.result import Path
 from convexhc.path.walk import solve_path
-from convexhc.solvers.options import checked_count
 from convexhc.version import __version__
 
 # Options of solve_path that concern a single run, and what to use instead.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from convexhc.solvers.options import checked_number
+from convexhc._checks import checked_number
 
 Keep = Literal["all", "labels"] | Callable[[float], bool]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._checks import checked_number
 from convexhc.border import checked_names
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -27,7 +28,6 @@ from convexhc.solvers.contraction import contract
 from convexhc.solvers.fused import Fused
 from convexhc.solvers.loop import Solution
 from convexhc.solvers.memory import check_memory
-from convexhc.solvers.options import checked_number
 from convexhc.solvers.start import fusion_of
 
 Array = NDArray[np.float64]

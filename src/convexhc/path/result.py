@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._checks import nonnegative
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
@@ -24,7 +25,7 @@ from convexhc.similarity.structure import Structure
 from convexhc.solvers.provenance import Provenance
 from convexhc.solvers.solution import members
 from convexhc.tree import Plateau, Split, Tree
-from convexhc.tree.cut import Small, nonnegative
+from convexhc.tree.cut import Small
 from convexhc.tree.reading import Reading
 
 By = Literal["pruning", "lam"]

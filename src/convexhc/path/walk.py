@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from convexhc._checks import checked_number
 from convexhc.kernels.threads import threads_along
 from convexhc.path.march import March
 from convexhc.path.options import Keep, checked_grid, keeper
@@ -14,7 +15,6 @@ from convexhc.path.result import Path
 from convexhc.path.storage import Checkpoint
 from convexhc.similarity import Similarity
 from convexhc.solvers.memory import check_memory
-from convexhc.solvers.options import checked_number
 from convexhc.solvers.provenance import Provenance, fingerprint
 from convexhc.solvers.solve import choose_method, prepare
 from convexhc.solvers.start import fusion_of

@@ -9,9 +9,9 @@ import json
 import os
 from collections.abc import Iterable
 from importlib import resources
-from pathlib import Path as File
 from typing import Any
 
+from convexhc._files import write_bytes
 from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.path.suggestion import doubt
@@ -92,14 +92,8 @@ def write_report(
     ...     write_report(path, f"{folder}/report.html", graph=convexhc.as_graph(K))
     """
     page = report_html(path, graph=graph, similarity=similarity, title=title, notes=notes)
-    target = File(file)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        # A title may hold half a character, which no encoding knows; the data is plain ASCII.
-        partial.write_bytes(page.encode("utf-8", "xmlcharrefreplace"))
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    # A title may hold half a character, which no encoding knows; the data is plain ASCII.
+    write_bytes(file, page.encode("utf-8", "xmlcharrefreplace"))
 
 
 def report_html(

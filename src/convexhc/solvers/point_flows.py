@@ -18,6 +18,7 @@ from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
+from convexhc.kernels.labels import numbered
 from convexhc.kernels.newton import well_inside
 from convexhc.problem import Problem, fuse
 from convexhc.solvers.currents import Cascade
@@ -86,7 +87,7 @@ def complete(problem: Problem, found: Solution, *, gap_tol: float, max_iter: int
         found,
         centroids=found.centroids[nodes],
         dual=dual[at],
-        labels=np.unique(labels[nodes], return_inverse=True)[1],
+        labels=numbered(labels[nodes]),
     )
     newton = SemismoothNewton(boldness=_BOLDNESS, allowance=_MEET * gap_tol)
     flows = run(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from convexhc._checks import checked_number, named
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.problem import Problem, graph_problem
@@ -16,7 +17,6 @@ from convexhc.solvers.centroid_step import factors_sparsely
 from convexhc.solvers.dual_fista import DualAscent, DualFISTA
 from convexhc.solvers.loop import Method, OnCheck, Solution, run
 from convexhc.solvers.memory import check_memory
-from convexhc.solvers.options import checked_number, named
 from convexhc.solvers.primal_dual import PrimalDual
 from convexhc.solvers.provenance import Provenance, fingerprint
 from convexhc.solvers.start import fusion_of

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from convexhc._checks import positive_int
 from convexhc._types import BoolArray, FloatArray, IntArray
-from convexhc.tree.cut import positive_int
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.ward import Row, append_rows, renumbered, smallest_first, ward_rows
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
-from numbers import Real
 from typing import Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from convexhc._checks import check_one_of, nonnegative, positive_int
 from convexhc._types import FloatArray, IntArray
+from convexhc.kernels.labels import numbered_by_first
 from convexhc.tree.build import checked_linkage
-from convexhc.tree.nodes import Nodes, follow, numbered_by_first
+from convexhc.tree.nodes import Nodes, follow
 from convexhc.tree.records import Plateau
 
 Small = Literal["nearest", "noise"]
@@ -63,33 +63,6 @@ def cut_linkage(
     ids = rows[:done, :2].astype(np.int64)
     pointer[ids] = pointer[n_rows + 1 :, None]
     return numbered_by_first(follow(pointer)[: n_rows + 1])
-
-
-def check_one_of(name: str, value: object, other_name: str, other: object) -> None:
-    """Refuse both or neither of two ways to ask for a cut."""
-    if (value is None) == (other is None):
-        got = "neither" if value is None else "both"
-        raise ValueError(f"Give either {name} or {other_name}; got {got}.")
-
-
-def positive_int(name: str, value: SupportsIndex) -> int:
-    """Verify an integer of at least one."""
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise TypeError(f"{name} must be an integer; got {value!r}.") from error
-    if number < 1:
-        raise ValueError(f"{name} must be at least 1; got {number}.")
-    return number
-
-
-def nonnegative(name: str, value: float | None) -> float:
-    """Verify a number that is at least zero; infinity passes, NaN does not."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {value!r}.")
-    if not value >= 0:
-        raise ValueError(f"{name} must be a number of at least 0; got {value}.")
-    return float(value)
 
 
 def merges_up_to(nodes: Nodes, lam: float) -> int:

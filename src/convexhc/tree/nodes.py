@@ -104,11 +104,3 @@ def follow(pointer: NDArray[np.int64]) -> NDArray[np.int64]:
         if np.array_equal(further, pointer):
             return pointer
         pointer = further
-
-
-def numbered_by_first(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same partition with labels 0, 1, ... in the order in which they first occur."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(first.size)
-    return rank[inverse]

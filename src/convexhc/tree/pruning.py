@@ -9,11 +9,11 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from convexhc._checks import positive_int
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
+from convexhc.kernels.labels import numbered_by_first
 from convexhc.tree.binary import BinaryTree, checked_features
-from convexhc.tree.cut import positive_int
-from convexhc.tree.nodes import numbered_by_first
 
 # Clusters of the smaller branch for each number in all, less one each; None where it is always 1.
 Choice = NDArray[np.unsignedinteger] | None

@@ -9,12 +9,12 @@ from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
+from convexhc._checks import positive_int
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.similarity.density import Density
 from convexhc.similarity.strongest import positive_part
 from convexhc.tree.binary import BinaryTree, refine, replace_stragglers
-from convexhc.tree.cut import positive_int
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
 from convexhc.tree.valleys import valley_depth

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from convexhc._types import FloatArray, IntArray
+from convexhc.kernels.labels import numbered_by_first
 from convexhc.tree.cut import (
     large_counts,
     large_labels,
@@ -20,7 +21,7 @@ from convexhc.tree.cut import (
     plateaus,
     roots_after,
 )
-from convexhc.tree.nodes import Nodes, numbered_by_first
+from convexhc.tree.nodes import Nodes
 from convexhc.tree.records import Plateau
 
 # Scores on a geometric grid are equal up to rounding; such ties go to fewer clusters.

@@ -11,6 +11,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from convexhc._checks import check_one_of, nonnegative, positive_int
+from convexhc.kernels.labels import numbered_by_first
 from convexhc.tree import cut, export, layout, scale
 from convexhc.tree.build import (
     checked_labels,
@@ -18,7 +20,7 @@ from convexhc.tree.build import (
     nodes_from_linkage,
     nodes_from_partitions,
 )
-from convexhc.tree.nodes import Nodes, numbered_by_first
+from convexhc.tree.nodes import Nodes
 from convexhc.tree.records import Layout, Merge, Plateau, Split
 
 
@@ -252,16 +254,16 @@ class Tree:
         >>> tree.labels(n_clusters=2, min_cluster_size=2, small="noise")
         array([ 0,  0,  0,  1,  1,  1, -1])
         """
-        cut.check_one_of("lam", lam, "n_clusters", n_clusters)
-        least = cut.positive_int("min_cluster_size", min_cluster_size)
+        check_one_of("lam", lam, "n_clusters", n_clusters)
+        least = positive_int("min_cluster_size", min_cluster_size)
         if small not in ("nearest", "noise"):
             raise ValueError(f'small must be "nearest" or "noise"; got {small!r}.')
         if n_clusters is None:
-            merges = cut.merges_up_to(self.nodes, cut.nonnegative("lam", lam))
+            merges = cut.merges_up_to(self.nodes, nonnegative("lam", lam))
         elif least == 1:
-            merges = cut.merges_for(self.nodes, cut.positive_int("n_clusters", n_clusters))
+            merges = cut.merges_for(self.nodes, positive_int("n_clusters", n_clusters))
         else:
-            most = cut.positive_int("n_clusters", n_clusters)
+            most = positive_int("n_clusters", n_clusters)
             merges = cut.merges_for_large(self.nodes, most, least)
         if least == 1:
             return numbered_by_first(cut.roots_after(self.nodes, merges))
@@ -308,7 +310,7 @@ class Tree:
         >>> labels
         array([0, 0, 1, 1])
         """
-        least = cut.positive_int("min_cluster_size", min_cluster_size)
+        least = positive_int("min_cluster_size", min_cluster_size)
         return scale.suggest(self.nodes, self.lambdas, least)
 
     def notable_plateaus(self, count: int = 3) -> tuple[Plateau, ...]:

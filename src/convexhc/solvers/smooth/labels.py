@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from convexhc._types import FloatArray, Labels
+from convexhc.kernels.labels import numbered_by_first
 from convexhc.solvers.smooth.modes import Modes
 
 
@@ -84,10 +85,7 @@ def partition(modes: Modes, counts: Labels, lam: float) -> Labels:
             mu, vectors = modes.eigenvalues[c, : k - 1], modes.vectors[nodes, : k - 1]
             labels[nodes] = used + _grouped(vectors, vectors / (1.0 + 2.0 * lam * mu))
         used += k
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(first.size)
-    return np.asarray(rank[inverse])
+    return numbered_by_first(labels)
 
 
 def _grouped(vectors: FloatArray, points: FloatArray) -> Labels:

@@ -10,13 +10,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from convexhc._checks import checked_count, checked_number, named
 from convexhc._types import FloatArray, Labels
 from convexhc.border import node_indices
 from convexhc.io import as_graph
 from convexhc.similarity import require_psd
 from convexhc.solvers.loop import Status
 from convexhc.solvers.memory import require_memory, smooth_dense, smooth_sparse
-from convexhc.solvers.options import checked_count, checked_number, named
 from convexhc.solvers.smooth.diffusion import Columns, Diffusion
 from convexhc.solvers.smooth.labels import counts_at, counts_for, middle_lam, partition
 from convexhc.solvers.smooth.modes import Modes, leading_modes

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from numbers import Real
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -32,3 +34,30 @@ def named(option: str, value: Any, choices: dict[str, Any]) -> Any:
         known = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{option} must be one of {known}, received {value!r}.")
     return choices[value]
+
+
+def check_one_of(name: str, value: object, other_name: str, other: object) -> None:
+    """Refuse both or neither of two ways to ask for a cut."""
+    if (value is None) == (other is None):
+        got = "neither" if value is None else "both"
+        raise ValueError(f"Give either {name} or {other_name}; got {got}.")
+
+
+def positive_int(name: str, value: SupportsIndex) -> int:
+    """Verify an integer of at least one."""
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        raise TypeError(f"{name} must be an integer; got {value!r}.") from error
+    if number < 1:
+        raise ValueError(f"{name} must be at least 1; got {number}.")
+    return number
+
+
+def nonnegative(name: str, value: float | None) -> float:
+    """Verify a number that is at least zero; infinity passes, NaN does not."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    if not value >= 0:
+        raise ValueError(f"{name} must be a number of at least 0; got {value}.")
+    return float(value)

@@ -1,0 +1,42 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def written_whole(file: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary neighbour to write into, renamed over the file at the end unless that failed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with written_whole(folder / "a.txt") as partial:
+    ...     size = partial.write_text("whole")
+    >>> [file.name for file in folder.iterdir()]
+    ['a.txt']
+    """
+    target = Path(file)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield partial
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_bytes(file: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file, whole or not at all."""
+    with written_whole(file) as partial:
+        partial.write_bytes(content)
+
+
+def write_text(file: str | os.PathLike[str], text: str) -> None:
+    """Write a text in UTF-8, whole or not at all."""
+    with written_whole(file) as partial:
+        partial.write_text(text, encoding="utf-8")
