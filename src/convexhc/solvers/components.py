@@ -24,8 +24,8 @@ from convexhc.terms.penalty import Differences
 
 Index = NDArray[np.int64]
 
-# Numbers in the dual of a part: below, a solve takes no less time for being smaller.
-_LEAST_NUMBERS = 10_000
+# Numbers in the dual of a part: below, more calls cost more than smaller problems save.
+_LEAST_NUMBERS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
