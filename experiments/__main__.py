@@ -16,8 +16,8 @@ from experiments.paper import EXPERIMENTS
 from experiments.quality.__main__ import main as quality
 
 if TYPE_CHECKING:
+    from convexhc.commands.messages import Say
     from convexhc.commands.progress import ProgressLine
-    from convexhc.commands.speech import Say
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,7 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def experiment(options: argparse.Namespace, say: Say, progress: ProgressLine) -> int:
     """Run one claim of the paper."""
-    from convexhc.commands.speech import Refusal
+    from convexhc.commands.messages import Refusal
 
     if options.name == "quality":
         raise Refusal("quality has options of its own, which stand after its name.")

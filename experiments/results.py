@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from convexhc import _files
-from convexhc.commands.speech import Failure
+from convexhc.commands.messages import Failure
 from convexhc.path import Path as SolutionPath
 from convexhc.solvers.loop import Solution, Status
 from convexhc.version import __version__

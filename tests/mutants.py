@@ -56,8 +56,8 @@ class Mutant(NamedTuple):
 
 
 FLOWS = "tests/solvers/test_flows.py::"
-CURRENTS = "tests/solvers/test_currents.py::"
-BOUNDS = "tests/solvers/test_bounds.py::"
+CURRENTS = "tests/solvers/test_electrical_flow.py::"
+BOUNDS = "tests/solvers/test_lam_max.py::"
 POINT_FLOWS = "tests/solvers/test_point_flows.py::"
 NEWTON = "tests/solvers/test_newton.py::"
 PROBLEM = "tests/test_problem.py::"
@@ -190,49 +190,49 @@ MUTANTS = (
         (POINT_FLOWS + "test_potentials_reach_the_end_of_a_chain",),
     ),
     Mutant(
-        "solvers/currents.py",
+        "solvers/electrical_flow.py",
         "return np.maximum(round_, largest)",
         "return round_",
         "balls without a round part are never full",
         (FLOWS + "test_above_the_bound_the_consensus_holds_and_far_below_it_does_not",),
     ),
     Mutant(
-        "solvers/currents.py",
+        "solvers/electrical_flow.py",
         "leak = float(out.lacking.sum())",
         "leak = float(out.lacking.max())",
         "only the worst node is charged for round-off",
         (CURRENTS + "test_what_is_lost_is_what_every_node_lacks_the_most_of",),
     ),
     Mutant(
-        "solvers/currents.py",
+        "solvers/electrical_flow.py",
         "leak if leak > _ROUND_OFF * float(out.wanted.sum()) else 0.0",
         "leak if leak > float(out.wanted.sum()) else 0.0",
         "round-off is told only when all is lost",
         (CURRENTS + "test_what_round_off_loses_is_told",),
     ),
     Mutant(
-        "solvers/currents.py",
+        "solvers/electrical_flow.py",
         "            yield R, X\n",
         "            yield R, X\n            break\n",
         "only the first columns of a flow are measured",
         (CURRENTS + "test_measures_do_not_depend_on_how_many_columns_are_solved_for_together",),
     ),
     Mutant(
-        "solvers/currents.py",
+        "solvers/electrical_flow.py",
         "return np.asarray(X - (self.mean @ X)[self.labels])",
         "return np.asarray(X)",
         "flows are asked for what adds up to no zero",
         (CURRENTS + "test_a_flow_makes_gradients_equal_inside_clusters",),
     ),
     Mutant(
-        "solvers/currents.py",
+        "solvers/electrical_flow.py",
         "out -= (V.T @ self.shift)[:, None]",
         "out -= 0.0",
         "prices are reckoned for another demand than loads",
         (CURRENTS + "test_a_demand_is_multiplied_without_being_made",),
     ),
     Mutant(
-        "solvers/currents.py",
+        "solvers/electrical_flow.py",
         "demand = demand - layer.pull @ X",
         "pass",
         "strong edges do not make up for what weak ones bring",
@@ -316,28 +316,28 @@ MUTANTS = (
         (FIDELITY + "test_values_are_the_formulas",),
     ),
     Mutant(
-        "solvers/bounds.py",
+        "solvers/lam_max.py",
         "if size[some[0]] <= bound:",
         "if bound > 0.0:",
         "the bound is that of the first edges, and not of all",
         (EDGES,),
     ),
     Mutant(
-        "solvers/bounds.py",
+        "solvers/lam_max.py",
         "bound = max(bound, float(dual_norms(steps, penalty.l1_ratio).max()))",
         "bound = float(dual_norms(steps, penalty.l1_ratio).max())",
         "the edges looked at last decide",
         (EDGES,),
     ),
     Mutant(
-        "solvers/bounds.py",
+        "solvers/lam_max.py",
         "steps = flow.flow(excess, some) / share[some, None]",
         "steps = flow.flow(excess, some)",
         "weak edges count as if they could carry as much as strong ones",
         (BOUNDS + "test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart",),
     ),
     Mutant(
-        "solvers/bounds.py",
+        "solvers/lam_max.py",
         "heavy = V * self.mass[:, None]",
         "heavy = V * 1.0",
         "clusters of a contracted problem count as single nodes",

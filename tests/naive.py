@@ -56,7 +56,7 @@ def ascend(D, C, Y, step, edges):
     return new, D.T @ new, np.sum((new - Y) ** 2 / edges.stiffness[:, None])
 
 
-def exchange(D, C, Y, Z, rho, relax, edges):
+def z_and_dual_update(D, C, Y, Z, rho, relax, edges):
     """The edge updates of ADMM: dual, copy, right side, squared residual and squared move."""
     R = np.diag(edges.stiffness)
     X = Y + rho * R @ (relax * (D @ C) + (1.0 - relax) * Z)

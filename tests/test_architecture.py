@@ -23,7 +23,7 @@ ROOMS = [
     "_files",
     "version",
     "kernels",
-    "border",
+    "graph_checks",
     "graph",
     "io",
     "similarity",

@@ -13,7 +13,7 @@ import convexhc
 from convexhc import Status
 from convexhc.graph import Graph
 from convexhc.problem import denoising_problem, graph_problem, points_problem
-from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.lam_max import consensus_bound
 from laws import (
     CONSTRAINTS,
     METHODS,

@@ -12,10 +12,10 @@ from mutants import MUTANTS, ROOT, Mutant
 FILES = {
     "solvers/flows.py",
     "kernels/flows.py",
-    "solvers/currents.py",
+    "solvers/electrical_flow.py",
     "problem.py",
     "terms/fidelity.py",
-    "solvers/bounds.py",
+    "solvers/lam_max.py",
     "solvers/points.py",
     "solvers/point_flows.py",
 }

@@ -16,7 +16,7 @@ from convexhc.problem import Certificate, Problem
 from convexhc.similarity import two_hop
 from convexhc.solvers.loop import Candidate, Method, Solution, run
 from convexhc.solvers.solve import choose_method, prepare
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 from experiments.paper.printed import PrintedFISTA
 from experiments.results import Row
 

@@ -19,7 +19,7 @@ from convexhc.kernels import edges as edge_kernels
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.momentum import Momentum
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 
 
 def alternate(Y: FloatArray, *, passes: int = 50, tol: float = 1e-6) -> FloatArray:

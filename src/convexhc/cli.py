@@ -14,10 +14,10 @@ import numpy as np
 
 from convexhc.commands.demo import demo
 from convexhc.commands.fit import L1_RATIO, fit
-from convexhc.commands.graphs import FROM_GRAPH, NEIGHBORS
+from convexhc.commands.inputs import FROM_GRAPH, NEIGHBORS
+from convexhc.commands.inspection import cut, info, report
+from convexhc.commands.messages import Ending
 from convexhc.commands.progress import ProgressLine
-from convexhc.commands.read import cut, info, report
-from convexhc.commands.speech import Ending
 from convexhc.version import __version__
 
 EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted"

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from convexhc.border import (
+from convexhc.graph_checks import (
     Symmetrize,
     check_structure,
     check_symmetrize,

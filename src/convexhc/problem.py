@@ -9,11 +9,11 @@ import numpy as np
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
-from convexhc.kernels import means
+from convexhc.kernels import group_means
 from convexhc.terms.constraint import Constraint, DoublyStochastic, Free
 from convexhc.terms.fidelity import Fidelity, Kernel, KernelMatrix, Proximity
-from convexhc.terms.laplacian import laplacian
 from convexhc.terms.penalty import Differences, Fusion, Penalty, SquaredFusion
+from convexhc.terms.weighted_laplacian import laplacian
 
 # Edges below this share of the largest weight count as none: double precision cannot hold the lam
 # at which they would fuse beside those of the others.
@@ -110,7 +110,7 @@ def fuse(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> Float
 
 def cluster_means(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> FloatArray:
     """Mean row of every cluster. O(N m)."""
-    return means.group_means(C, labels, np.ones(labels.size) if mass is None else mass)
+    return group_means.group_means(C, labels, np.ones(labels.size) if mass is None else mass)
 
 
 def graph_problem(

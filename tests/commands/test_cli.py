@@ -18,7 +18,7 @@ import pytest
 import convexhc
 from convexhc.cli import main
 from convexhc.commands.fit import parse_lambdas
-from convexhc.commands.speech import Refusal
+from convexhc.commands.messages import Refusal
 from convexhc.datasets import fractal_graph
 
 FILES = {

@@ -124,9 +124,9 @@ def test_ascend_agrees_with_its_twin(case, step, runs):
 def test_exchange_agrees_with_its_twin(case, rho, relax, runs):
     edges, D, C, Y, rng = case
     Z = rng.normal(size=Y.shape)
-    twin = naive.exchange(D, C, Y, Z, rho, relax, edges)
+    twin = naive.z_and_dual_update(D, C, Y, Z, rho, relax, edges)
     scratch = fresh(edges, *C.shape, runs)
-    apart, moved = kernels.exchange(C, Y, Z, rho, relax, edges, scratch)
+    apart, moved = kernels.z_and_dual_update(C, Y, Z, rho, relax, edges, scratch)
     for found, expected in zip((Y, Z, scratch.total), twin[:3], strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-11)
     assert apart == pytest.approx(twin[3], rel=1e-9, abs=1e-11)
@@ -138,7 +138,7 @@ def test_fused_flags_mark_the_edges_whose_prox_is_zero(case, rho):
     edges, D, C, Y, _ = case
     Z = D @ C
     scratch = fresh(edges, *C.shape)
-    kernels.exchange(C, Y, Z, rho, 1.6, edges, scratch)
+    kernels.z_and_dual_update(C, Y, Z, rho, 1.6, edges, scratch)
     # The copy Z is the prox itself: its rows vanish exactly where the flag says so.
     np.testing.assert_array_equal(scratch.fused, ~Z.any(axis=1))
 
@@ -170,7 +170,11 @@ def test_push_is_what_an_exchange_leaves_for_any_rho(case, rho, other):
     edges, D, C, Y, rng = case
     Z = rng.normal(size=Y.shape)
     scratch = fresh(edges, *C.shape)
-    kernels.exchange(C, Y, Z, rho, 1.6, edges, scratch)
-    np.testing.assert_allclose(kernels.push(Y, Z, rho, edges, len(C)), scratch.total, atol=1e-11)
+    kernels.z_and_dual_update(C, Y, Z, rho, 1.6, edges, scratch)
+    np.testing.assert_allclose(
+        kernels.right_hand_side(Y, Z, rho, edges, len(C)), scratch.total, atol=1e-11
+    )
     expected = D.T @ (other * edges.stiffness[:, None] * Z - Y)
-    np.testing.assert_allclose(kernels.push(Y, Z, other, edges, len(C)), expected, atol=1e-11)
+    np.testing.assert_allclose(
+        kernels.right_hand_side(Y, Z, other, edges, len(C)), expected, atol=1e-11
+    )

@@ -6,7 +6,7 @@ import pytest
 from convexhc import solve_path
 from convexhc.io import as_graph
 from convexhc.problem import graph_problem
-from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.lam_max import consensus_bound
 
 
 def gaussian(X, noise=0.0):

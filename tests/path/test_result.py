@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import convexhc
 from convexhc import as_graph, datasets, similarity, solve_path
-from convexhc.path import Path, Point, Provenance, walk
+from convexhc.path import Path, Point, Provenance, similarity_path
 from convexhc.similarity.structure import modularity
 from laws import first_occurrence
 
@@ -317,10 +317,10 @@ def test_keep_says_which_centroids_are_kept(kernel, keep, kept):
 
 
 def test_a_large_path_keeps_labels_only_by_default(kernel, monkeypatch):
-    monkeypatch.setattr(walk, "_KEEP_NODES", 23)
+    monkeypatch.setattr(similarity_path, "_KEEP_NODES", 23)
     assert solve_path(kernel, [0.9]).points[0].distinct is None
     assert solve_path(kernel, [0.9], keep="all").points[0].distinct is not None
-    monkeypatch.setattr(walk, "_KEEP_NODES", 24)
+    monkeypatch.setattr(similarity_path, "_KEEP_NODES", 24)
     assert solve_path(kernel, [0.9]).points[0].distinct is not None
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from convexhc import Path, as_graph, datasets, similarity, solve_path
 from convexhc.io.archive import decode_names, encode_names, read_npz
-from convexhc.path import Point, march, storage
+from convexhc.path import Point, continuation, storage
 from convexhc.path.storage import Checkpoint
 from convexhc.problem import graph_problem
 
@@ -162,7 +162,7 @@ def test_what_was_not_yet_written_survives_an_interrupt(
     after, kernel, whole, unhurried, tmp_path, monkeypatch
 ):
     """Ctrl-C comes in the middle of a solve."""
-    solve, solved = march.solve_fused, []
+    solve, solved = continuation.solve_fused, []
 
     def interrupted(*given, **options):
         if len(solved) == after:
@@ -171,7 +171,7 @@ def test_what_was_not_yet_written_survives_an_interrupt(
         return solved[-1]
 
     with monkeypatch.context() as patched:
-        patched.setattr(march, "solve_fused", interrupted)
+        patched.setattr(continuation, "solve_fused", interrupted)
         with pytest.raises(KeyboardInterrupt):
             solve_path(kernel, checkpoint=tmp_path / "run.npz")
     assert unhurried == [1, after]
@@ -195,7 +195,7 @@ def test_a_finished_run_is_read_and_not_solved_again(lambdas, tiny, tmp_path, mo
     def refuse(*_, **__):
         raise AssertionError("solved again")
 
-    monkeypatch.setattr(march, "solve_fused", refuse)
+    monkeypatch.setattr(continuation, "solve_fused", refuse)
     assert_same_path(solve_path(tiny, lambdas, checkpoint=file), first)
     assert file.read_bytes() == written
 

@@ -6,7 +6,7 @@ import pytest
 from convexhc import solve, solve_path, solve_points_path
 from convexhc.graph import Graph
 from convexhc.problem import WEAKEST, points_problem
-from convexhc.solvers import fused
+from convexhc.solvers import contracted_solve
 
 
 def two_groups(gamma):
@@ -49,7 +49,7 @@ def test_blocks_that_weak_edges_join_fuse_last(weight, most):
 def test_what_round_off_spoils_is_not_called_solved(monkeypatch):
     """A price that no search can avoid, as of flows without digits for what they must bring."""
     K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
-    monkeypatch.setattr(fused, "parted", lambda *_, **__: (None, 1.0))
+    monkeypatch.setattr(contracted_solve, "parted", lambda *_, **__: (None, 1.0))
     path = solve_path(K, [0.01, 1.0])
     assert (path.relative_gap > 1e-4).all()
     assert {point.status for point in path.points} == {"ROUND_OFF"}

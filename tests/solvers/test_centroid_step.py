@@ -11,8 +11,8 @@ from convexhc.solvers import admm, solve
 from convexhc.solvers.centroid_step import Factored, Rotated, centroid_step
 from convexhc.solvers.contraction import contract
 from convexhc.solvers.loop import run
-from convexhc.solvers.start import fusion_of
-from convexhc.terms.laplacian import laplacian
+from convexhc.solvers.warm_start import fusion_of
+from convexhc.terms.weighted_laplacian import laplacian
 from laws import CONSTRAINTS, random_kernel, seeds, solved
 
 WAYS = {

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from convexhc.graph import Graph
 from convexhc.problem import Problem, cluster_means, denoising_problem, graph_problem
-from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.contracted_solve import ContractedSolution, solve_fused
 from convexhc.solvers.contraction import Contraction, contract
-from convexhc.solvers.fused import Fused, solve_fused
+from convexhc.solvers.lam_max import consensus_bound
 from convexhc.solvers.loop import Solution, Status
 from convexhc.solvers.solve import choose_method
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 from laws import (
     CONSTRAINTS,
     first_occurrence,
@@ -239,7 +239,7 @@ def assert_same_minimum_from(problem, method, labels, *, tol):
     cold = solved(problem, method, tol=tol)
     C = cluster_means(cold.centroids, labels)[labels]
     drawn = Solution(C, cold.dual, labels, cold.certificate, Status.SOLVED, 0, cold.lam, "drawn")
-    start = Fused(contract(problem, np.arange(labels.size)), drawn)
+    start = ContractedSolution(contract(problem, np.arange(labels.size)), drawn)
     found = solve_fused(
         problem,
         labels,

@@ -13,13 +13,13 @@ from convexhc.graph import Graph
 from convexhc.kernels import flows as flow_kernels
 from convexhc.problem import cluster_means, graph_problem
 from convexhc.similarity import two_hop
-from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers.contracted_solve import solve_fused
 from convexhc.solvers.contraction import contract
-from convexhc.solvers.flows import Ways, parted
-from convexhc.solvers.fused import solve_fused
+from convexhc.solvers.flows import Conductances, parted
+from convexhc.solvers.lam_max import consensus_bound
 from convexhc.solvers.solve import choose_method
-from convexhc.solvers.start import fusion_of
-from convexhc.terms.sparse import Factor
+from convexhc.solvers.warm_start import fusion_of
+from convexhc.terms.factorization import Factor
 from laws import CONSTRAINTS, L1_RATIOS, random_kernel, seeds, solved
 
 OPTIONS = {"tol": 1e-6, "max_iter": 20_000}
@@ -137,7 +137,7 @@ def test_a_price_is_that_of_the_very_flow_it_is_paid_for(sketched, monkeypatch):
         dual = solved(contraction.problem, tol=1e-4).dual
         first = parted(at, contraction, dual, spare=np.inf)[1]
         for share in (0.99, 0.9, 0.7, 0.5, 0.3):
-            ways = Ways.of(at)
+            ways = Conductances.of(at)
             parting, price = parted(at, contraction, dual, spare=share * first, ways=ways)
             if parting is None:
                 true = price_of_the_flow(at, contraction, dual, ways.conductance)
@@ -224,7 +224,7 @@ def test_no_more_is_spent_than_there_is_to_spare(seed, payable, monkeypatch):
 def test_what_was_learned_at_one_lam_proves_nothing_at_another():
     """Conductances are kept, and with them a system, but not the balls it was measured in."""
     problem = graph_problem(random_kernel(np.random.default_rng(2), 9), 0.0)
-    bound, ways = consensus_bound(problem), Ways.of(problem)
+    bound, ways = consensus_bound(problem), Conductances.of(problem)
     none = np.zeros((0, 9))
     for share in (1.01, 0.7, 0.4, 0.8, 1.02):
         at = problem.at(share * bound)
@@ -257,8 +257,8 @@ def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
 def test_a_lam_too_far_down_is_left_for_a_shorter_stride(small_graph, monkeypatch):
     K, graph = small_graph
     usual = solve_path(K, max_clusters=8)
-    monkeypatch.setattr("convexhc.path.march._CROWD", 1)
-    monkeypatch.setattr("convexhc.path.march._CROWD_LEAST", 0)
+    monkeypatch.setattr("convexhc.path.continuation._CROWD", 1)
+    monkeypatch.setattr("convexhc.path.continuation._CROWD_LEAST", 0)
     down = solve_path(K, max_clusters=8)
     assert down.complete
     assert down.n_clusters[0] > 8

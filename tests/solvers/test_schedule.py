@@ -36,7 +36,7 @@ def solved():
 @given(gap=st.floats(2e-4, 1e3), move=st.floats(1e-12, 1e6), n_iter=st.integers(0, 5000))
 def test_the_next_certificate_waits_for_a_smaller_move_but_not_for_ever(gap, move, n_iter):
     schedule = begun()
-    schedule.told(n_iter, move, certificate(gap))
+    schedule.record(n_iter, move, certificate(gap))
     soon = schedule.soonest
     assert n_iter < soon <= schedule.latest
     # The move of a gap that was too large is too large, and one of next to nothing will do.
@@ -49,8 +49,8 @@ def test_the_next_certificate_waits_for_a_smaller_move_but_not_for_ever(gap, mov
 @given(near=st.floats(1.5e-4, 1.0), times=st.floats(1.5, 100.0))
 def test_the_more_is_missing_the_smaller_the_move_to_wait_for(near, times):
     one, other = begun(), begun()
-    one.told(10, 1.0, certificate(near))
-    other.told(10, 1.0, certificate(times * near))
+    one.record(10, 1.0, certificate(near))
+    other.record(10, 1.0, certificate(times * near))
     assert other.level < one.level < 1.0
 
 
@@ -58,7 +58,7 @@ def test_without_moves_certificates_come_by_the_count():
     schedule = begun(min_iter=4)
     assert not schedule.due(3, 0.0)
     assert schedule.due(4, 0.0)
-    schedule.told(4, 0.0, certificate(1.0))
+    schedule.record(4, 0.0, certificate(1.0))
     assert (schedule.soonest, schedule.latest) == (14, 14)
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from convexhc.terms import fidelity as module
 from convexhc.terms.constraint import DoublyStochastic, Free, RowSimplex
 from convexhc.terms.fidelity import Kernel, KernelMatrix, Proximity
-from convexhc.terms.metric import Metric
+from convexhc.terms.inner_product import InnerProduct
 from laws import (
     assert_convex_between,
     assert_gradient,
@@ -183,7 +183,7 @@ def test_a_contracted_term_is_the_full_one_at_fused_centroids(seed, groups):
     indicator = np.eye(count)[labels]
     mass = indicator.sum(axis=0)
     for fidelity in fidelities:
-        small = fidelity.contract(labels, Metric(mass))
+        small = fidelity.contract(labels, InnerProduct(mass))
         np.testing.assert_allclose(mass[:, None] * small.target, indicator.T @ fidelity.target)
         for block in (slice(0, 1), slice(1, n)):
             cut = fidelity.operand[:, block]

@@ -11,7 +11,7 @@ import naive
 from convexhc.graph import Graph
 from convexhc.kernels.prox import dual_norms
 from convexhc.problem import smooth_problem
-from convexhc.terms.metric import PLAIN, Metric
+from convexhc.terms.inner_product import PLAIN, InnerProduct
 from convexhc.terms.penalty import Differences, Fusion
 from laws import (
     assert_convex_between,
@@ -31,7 +31,7 @@ def drawn(seed, n, lam=1.0, l1_ratio=0.05, *, masses=False):
     rng = np.random.default_rng(seed)
     parts = int(rng.integers(1, n // 2 + 2))
     graph = Graph.from_matrix(random_weights(rng, n, parts=parts))
-    metric = Metric(rng.integers(1, 5, size=n).astype(float)) if masses else PLAIN
+    metric = InnerProduct(rng.integers(1, 5, size=n).astype(float)) if masses else PLAIN
     return Fusion(Differences(graph, metric), lam, l1_ratio), rng
 
 

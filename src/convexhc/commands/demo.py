@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path as File
 
+from convexhc.commands.messages import Say
 from convexhc.commands.progress import ProgressLine, count_along, follow
-from convexhc.commands.speech import Say
 from convexhc.datasets import fractal_graph, karate
 from convexhc.io import as_graph
 from convexhc.metrics import effective_rank

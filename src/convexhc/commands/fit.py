@@ -14,9 +14,9 @@ import numpy as np
 import scipy
 
 from convexhc.commands.folder import Folder, resuming
-from convexhc.commands.graphs import in_feature_space, read_both, similarity_for, weights_of
+from convexhc.commands.inputs import in_feature_space, read_both, similarity_for, weights_of
+from convexhc.commands.messages import Failure, Interruption, Refusal, Say, clock, counted
 from convexhc.commands.progress import ProgressLine, count_along, follow
-from convexhc.commands.speech import Failure, Interruption, Refusal, Say, clock, counted
 from convexhc.graph import Graph
 from convexhc.kernels.threads import limited_threads
 from convexhc.path import Path, Point, cluster, solve_path

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from convexhc._files import write_text, written_whole
-from convexhc.commands.speech import Refusal
+from convexhc.commands.messages import Refusal
 from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.version import __version__

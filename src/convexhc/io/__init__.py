@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexhc.border import check_symmetrize, check_values, checked_names, listed_names
 from convexhc.graph import Graph, Symmetrize
+from convexhc.graph_checks import check_symmetrize, check_values, checked_names, listed_names
 from convexhc.io.files import read_file
 from convexhc.io.objects import read_tuples, reader_of
 from convexhc.io.reading import Reading

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from convexhc.border import checked_names
 from convexhc.graph import Graph, Symmetrize
+from convexhc.graph_checks import checked_names
 
 # Column names of an edge table, in pairs, and of its weights; case does not matter.
 END_COLUMNS = (("source", "target"), ("u", "v"), ("from", "to"), ("node1", "node2"), ("i", "j"))

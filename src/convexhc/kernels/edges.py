@@ -83,8 +83,8 @@ def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def push(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: int) -> FloatArray:
-    """D'(rho R Z - Y), R the stiffness: what `exchange` leaves, for another rho. O(E m)."""
+def right_hand_side(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: int) -> FloatArray:
+    """D'(rho R Z - Y), R the stiffness: as `z_and_dual_update` leaves it. O(E m)."""
     out = np.zeros((n, Y.shape[1]))
     for e in range(edges.tail.size):
         i, j, stiff = edges.tail[e], edges.head[e], rho * edges.stiffness[e]
@@ -208,7 +208,7 @@ def _ascend_threaded(
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _exchange_run(
+def _update_run(
     run: tuple[int, int],
     C: FloatArray,
     Y: FloatArray,
@@ -246,7 +246,7 @@ def _exchange_run(
     return apart, moved
 
 
-def exchange(
+def z_and_dual_update(
     C: FloatArray,
     Y: FloatArray,
     Z: FloatArray,
@@ -263,14 +263,14 @@ def exchange(
     """
     if scratch.sheets.shape[0] == 1:
         every = (0, edges.tail.size)
-        found = _exchange_run(every, C, Y, Z, rho, relax, edges, scratch, scratch.total)
+        found = _update_run(every, C, Y, Z, rho, relax, edges, scratch, scratch.total)
     else:
-        found = _exchange_threaded(C, Y, Z, rho, relax, edges, scratch)
+        found = _update_threaded(C, Y, Z, rho, relax, edges, scratch)
     return float(found[0]), float(found[1])
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _exchange_threaded(
+def _update_threaded(
     C: FloatArray,
     Y: FloatArray,
     Z: FloatArray,
@@ -283,7 +283,7 @@ def _exchange_threaded(
     apart, moved = np.zeros(runs), np.zeros(runs)
     for r in prange(runs):
         run = (r * size // runs, (r + 1) * size // runs)
-        apart[r], moved[r] = _exchange_run(
+        apart[r], moved[r] = _update_run(
             run, C, Y, Z, rho, relax, edges, scratch, scratch.sheets[r]
         )
     _add_sheets(scratch.sheets, scratch.total)

@@ -21,15 +21,15 @@ from convexhc.layout.colors import (
     ranks_by_size,
 )
 from convexhc.layout.graph_layout import graph_positions
-from convexhc.layout.matrix import block_borders, ordered_cells, shade_limit
-from convexhc.layout.names import name_sides
-from convexhc.layout.palette import neutral, palette
-from convexhc.layout.ribbons import Bars, Ribbons, partition_flow
-from convexhc.layout.scales import (
+from convexhc.layout.information_map import (
     InformationMap,
     information_map,
     lam_limits,
 )
+from convexhc.layout.matrix import block_borders, ordered_cells, shade_limit
+from convexhc.layout.names import name_sides
+from convexhc.layout.palette import neutral, palette
+from convexhc.layout.ribbons import Bars, Ribbons, partition_flow
 from convexhc.layout.trails import Trails, centroid_trails
 
 __all__ = [

@@ -2,11 +2,11 @@
 
 from convexhc.path.cohort import Cohort, Outcome, solve_paths
 from convexhc.path.graph_path import cluster, solve_features_path
-from convexhc.path.point import Point
+from convexhc.path.level import Point
 from convexhc.path.points import solve_points_path
 from convexhc.path.result import Path, Provenance
+from convexhc.path.similarity_path import solve_path
 from convexhc.path.suggestion import Suggestion
-from convexhc.path.walk import solve_path
 
 __all__ = [
     "Cohort",

@@ -22,7 +22,7 @@ from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.kernels.threads import limited_threads
 from convexhc.path.result import Path
-from convexhc.path.walk import solve_path
+from convexhc.path.similarity_path import solve_path
 from convexhc.version import __version__
 
 # Options of solve_path that concern a single run, and what to use instead.

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from convexhc.graph import Graph
 from convexhc.io import as_graph
+from convexhc.path.level import Point
 from convexhc.path.options import Keep
-from convexhc.path.point import Point
 from convexhc.path.points import solve_points_path
 from convexhc.path.result import Path
 from convexhc.similarity import (

@@ -11,24 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc._checks import checked_number
-from convexhc.border import checked_names
 from convexhc.graph import Graph
+from convexhc.graph_checks import checked_names
 from convexhc.io import as_graph
 from convexhc.metrics import effective_rank_of
+from convexhc.path.level import Point
 from convexhc.path.options import Keep, checked_grid, keeper
-from convexhc.path.point import Point
 from convexhc.path.result import Path, Provenance
 from convexhc.path.storage import Checkpoint, Progress
 from convexhc.problem import Problem, points_problem
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.point_kernels import read_points
-from convexhc.solvers.bounds import consensus_bound
 from convexhc.solvers.components import Parts
+from convexhc.solvers.contracted_solve import ContractedSolution
 from convexhc.solvers.contraction import contract
-from convexhc.solvers.fused import Fused
+from convexhc.solvers.lam_max import consensus_bound
 from convexhc.solvers.loop import Solution
 from convexhc.solvers.memory import check_memory
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 
 Array = NDArray[np.float64]
 
@@ -174,7 +174,7 @@ def _march(
                 max_iter=options["max_iter"],
             )
             point = _point(found, keep=keep(lam))
-            progress = progress.solved(point, Fused(single_nodes, found)).advanced()
+            progress = progress.solved(point, ContractedSolution(single_nodes, found)).advanced()
             if saved is not None:
                 saved.keep(progress)
             if on_check is not None and on_check(point):

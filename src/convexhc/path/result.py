@@ -14,8 +14,8 @@ from convexhc._checks import nonnegative
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
-from convexhc.path.point import Point
-from convexhc.path.storage import pack_graph, pack_points, unpack_graph, unpack_points
+from convexhc.path.level import Point
+from convexhc.path.storage import pack_graph, pack_levels, unpack_graph, unpack_levels
 from convexhc.path.suggestion import Suggestion, suggest
 from convexhc.path.summary import summary_of
 from convexhc.similarity import spectral_features
@@ -353,7 +353,7 @@ class Path:
             "names": encode_names(self.names),
             "structure": None if self.structure is None else asdict(self.structure),
         }
-        arrays = {**pack_points(self.points), "components": self.components}
+        arrays = {**pack_levels(self.points), "components": self.components}
         arrays |= pack_graph(self.graph)
         if self.given_features is not None:
             arrays["features"] = self.given_features
@@ -371,7 +371,7 @@ def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
     names = decode_names(text["names"])
     known = text.get("structure")
     return Path(
-        tuple(unpack_points(arrays)),
+        tuple(unpack_levels(arrays)),
         names,
         arrays["components"],
         text["complete"],

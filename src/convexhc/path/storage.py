@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from convexhc.graph import Graph
 from convexhc.io.archive import read_npz, write_npz
-from convexhc.path.point import Point
+from convexhc.path.level import Point
 from convexhc.problem import Problem
+from convexhc.solvers.contracted_solve import ContractedSolution
 from convexhc.solvers.contraction import contract
-from convexhc.solvers.flows import Ways
-from convexhc.solvers.fused import Fused
+from convexhc.solvers.flows import Conductances
 from convexhc.solvers.solution import ARRAYS, pack_solution, unpack_solution
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -41,13 +41,13 @@ class Progress:
     """
 
     points: tuple[Point, ...] = ()
-    before: Fused | None = None
-    behind: Fused | None = None
-    ahead: tuple[Fused, ...] = ()
+    before: ContractedSolution | None = None
+    behind: ContractedSolution | None = None
+    ahead: tuple[ContractedSolution, ...] = ()
     # The last lam downwards that would have needed too many groups.
     too_far: float = 0.0
 
-    def solved(self, point: Point, found: Fused) -> Progress:
+    def solved(self, point: Point, found: ContractedSolution) -> Progress:
         """One more lam, ahead of the march."""
         return replace(self, points=(*self.points, point), ahead=(*self.ahead, found))
 
@@ -84,20 +84,20 @@ class Checkpoint:
                 "name another file, or delete this one to start anew."
             )
         solutions = [
-            Fused(
+            ContractedSolution(
                 contract(problem, arrays[f"groups_{i}"]),
                 unpack_solution(
                     said,
                     {name: arrays[f"{name}_{i}"] for name in ARRAYS if f"{name}_{i}" in arrays},
                 ),
-                Ways.unpack(arrays[f"ways_{i}"]) if f"ways_{i}" in arrays else None,
+                Conductances.unpack(arrays[f"ways_{i}"]) if f"ways_{i}" in arrays else None,
             )
             for i, said in enumerate(text["solutions"])
         ]
         before = solutions.pop(0) if text["has_before"] else None
         behind = solutions.pop(0) if text["has_behind"] else None
         self._held = Progress(
-            tuple(unpack_points(arrays)), before, behind, tuple(solutions), text["too_far"]
+            tuple(unpack_levels(arrays)), before, behind, tuple(solutions), text["too_far"]
         )
         return self._held
 
@@ -116,7 +116,7 @@ class Checkpoint:
         began = perf_counter()
         passed = [one for one in (progress.before, progress.behind) if one is not None]
         solutions = [*passed, *progress.ahead]
-        said, arrays = [], pack_points(progress.points)
+        said, arrays = [], pack_levels(progress.points)
         for i, solution in enumerate(solutions):
             text, held = pack_solution(solution.small)
             said.append(text)
@@ -140,11 +140,11 @@ class Checkpoint:
 
 def solved_so_far(file: str | os.PathLike[str]) -> tuple[Point, ...]:
     """The points in a checkpoint, in increasing order of lam, whatever run it belongs to."""
-    points = read_npz(file, "checkpoint", lambda _, arrays: unpack_points(arrays))
+    points = read_npz(file, "checkpoint", lambda _, arrays: unpack_levels(arrays))
     return tuple(sorted(points, key=lambda point: point.lam))
 
 
-def pack_points(points: Iterable[Point]) -> dict[str, NDArray[Any]]:
+def pack_levels(points: Iterable[Point]) -> dict[str, NDArray[Any]]:
     """Points as arrays: one column a quantity, one row a lam."""
     points = tuple(points)
     arrays: dict[str, NDArray[Any]] = {
@@ -158,8 +158,8 @@ def pack_points(points: Iterable[Point]) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def unpack_points(arrays: Arrays) -> list[Point]:
-    """The points that `pack_points` stored."""
+def unpack_levels(arrays: Arrays) -> list[Point]:
+    """The points that `pack_levels` stored."""
     rows = zip(*(arrays[name].tolist() for name in _COLUMNS), strict=True)
     return [
         Point(

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
-from convexhc.border import real_array
 from convexhc.graph import Graph
+from convexhc.graph_checks import real_array
 from convexhc.similarity.result import Gamma, Similarity, finished
 
 Bandwidth = float | Literal["auto"]

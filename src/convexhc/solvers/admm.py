@@ -9,14 +9,14 @@ import numpy as np
 
 from convexhc._types import FloatArray
 from convexhc.kernels import edges as edge_kernels
-from convexhc.kernels import signs as sign_kernels
+from convexhc.kernels import nonnegativity
 from convexhc.kernels.edges import Scratch
-from convexhc.kernels.lines import add_descent
+from convexhc.kernels.linear_combinations import add_descent
 from convexhc.problem import Problem
 from convexhc.solvers.centroid_step import CentroidStep, centroid_step
-from convexhc.solvers.climb import Climb
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.start import fused_labels, fusion_of, starting_point
+from convexhc.solvers.penalty_search import HillClimb
+from convexhc.solvers.warm_start import fused_labels, fusion_of, starting_point
 
 
 @dataclass
@@ -38,7 +38,7 @@ class ADMMState:
     solver: CentroidStep
     settling: int
     warm: tuple[FloatArray, FloatArray] | None = None
-    climb: Climb = field(default_factory=lambda: Climb(_MEASURED))
+    climb: HillClimb = field(default_factory=lambda: HillClimb(_MEASURED))
     n_iter: int = 0
 
 
@@ -99,16 +99,18 @@ class ADMM:
         solver.n_solved += 1
         penalty = fusion_of(problem)
         rho, tau = solver.rho, solver.tau
-        edges = edge_kernels.exchange(
+        edges = edge_kernels.z_and_dual_update(
             state.C, state.Y, state.Z, rho, self.relax, penalty.edges, state.scratch
         )
         state.right[:] = penalty.metric.represent(state.scratch.total)
         signs = (0.0, 0.0)
         if problem.constraint.nonnegative:
-            signs = sign_kernels.hold(state.C, state.V, state.S, tau, self.relax, state.right)
+            signs = nonnegativity.z_and_dual_update(
+                state.C, state.V, state.S, tau, self.relax, state.right
+            )
         state.n_iter += 1
         move = rho * sum(edges) + tau * sum(signs)
-        state.climb.see(state.n_iter, move)
+        state.climb.observe(state.n_iter, move)
         if state.n_iter in _REBALANCE and state.n_iter > state.settling:
             rho = _balanced(rho, edges, _sizes(problem, state.Y, state.Z))
             if state.n_iter < _LATE:
@@ -208,7 +210,7 @@ def _pull(problem: Problem, state: ADMMState) -> None:
     """The right side D'(rho R Z - Y) + tau V - S afresh, after a change of rho."""
     penalty, solver = fusion_of(problem), state.solver
     n = state.C.shape[0]
-    sums = edge_kernels.push(state.Y, state.Z, solver.rho, penalty.edges, n)
+    sums = edge_kernels.right_hand_side(state.Y, state.Z, solver.rho, penalty.edges, n)
     state.right[:] = penalty.metric.represent(sums)
     if problem.constraint.nonnegative:
         state.right += solver.tau * state.V - state.S

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, diags_array
 
 from convexhc._types import FloatArray
-from convexhc.kernels import rows
+from convexhc.kernels import row_sums
 from convexhc.problem import Problem
-from convexhc.solvers.start import fusion_of
-from convexhc.terms.laplacian import laplacian
-from convexhc.terms.sparse import Factor
+from convexhc.solvers.warm_start import fusion_of
+from convexhc.terms.factorization import Factor
+from convexhc.terms.weighted_laplacian import laplacian
 
 Single = NDArray[np.float32]
 
@@ -97,13 +97,13 @@ class Factored:
     def _solve(self, R: FloatArray, precision: type, total: float) -> FloatArray:
         constraint, order = self.problem.constraint, self.factor.rows
         X: NDArray[Any] = np.empty(R.shape, precision)
-        rows.gather(R, order, self.mass, X)
+        row_sums.gather(R, order, self.mass, X)
         self.factor.solve(X)
-        C = rows.scatter(X, order)
+        C = row_sums.scatter(X, order)
         if constraint.row_sums:
-            rows.fix_row_sums(C, total)
+            row_sums.fix_row_sums(C, total)
             if constraint.column_sums:
-                rows.fix_column_sums(C, self.mass, total)
+                row_sums.fix_column_sums(C, self.mass, total)
         return C
 
 

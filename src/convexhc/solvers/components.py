@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from convexhc.problem import Problem, fuse
 from convexhc.solvers.points import solve_contracted, within
 from convexhc.solvers.solution import Solution, Status
-from convexhc.solvers.start import fused_labels, fusion_of
+from convexhc.solvers.warm_start import fused_labels, fusion_of
 from convexhc.terms.constraint import Free
 from convexhc.terms.fidelity import Proximity
 from convexhc.terms.penalty import Differences

@@ -18,8 +18,8 @@ from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.problem import Problem, cluster_means
 from convexhc.solvers.solution import Solution
-from convexhc.solvers.start import fusion_of
-from convexhc.terms.metric import PLAIN, Metric, averaging
+from convexhc.solvers.warm_start import fusion_of
+from convexhc.terms.inner_product import PLAIN, InnerProduct, averaging
 from convexhc.terms.penalty import Differences
 
 
@@ -94,7 +94,7 @@ def contract(problem: Problem, labels: Labels) -> Contraction:
         # Every group is a node, and the full problem stands as it is.
         every = eye_array(graph.n_edges).tocsr()
         return Contraction(problem, labels, graph, every, np.ones(graph.n_edges))
-    metric = Metric(np.bincount(labels).astype(np.float64)) if count < labels.size else PLAIN
+    metric = InnerProduct(np.bincount(labels).astype(np.float64)) if count < labels.size else PLAIN
     tail, head = labels[graph.tail], labels[graph.head]
     crossing = np.flatnonzero(tail != head)
     low, high = np.minimum(tail, head)[crossing], np.maximum(tail, head)[crossing]

@@ -12,7 +12,7 @@ from convexhc.kernels.edges import Scratch
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution, run
 from convexhc.solvers.momentum import Momentum
-from convexhc.solvers.start import fused_labels, fusion_of, starting_point
+from convexhc.solvers.warm_start import fused_labels, fusion_of, starting_point
 from convexhc.terms.fidelity import Proximity
 
 

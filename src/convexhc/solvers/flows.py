@@ -29,8 +29,8 @@ from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
 from convexhc.problem import Problem
 from convexhc.solvers.contraction import Contraction
-from convexhc.solvers.currents import Currents, Demand, Sketch
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.electrical_flow import Currents, Demand, Sketch
+from convexhc.solvers.warm_start import fusion_of
 
 # Conductance updates per search.
 _ROUNDS = 40
@@ -72,7 +72,7 @@ class Parting(NamedTuple):
     flow: FloatArray
 
 
-class Ways:
+class Conductances:
     """What a search for flows has learned, of use to the next one; changed by it in place.
 
     Conductances, the last system under them, and what load an edge has when the sketch sees a flow
@@ -92,13 +92,13 @@ class Ways:
         self._last: tuple[IntArray, Labels, Currents] | None = None
 
     @classmethod
-    def of(cls, problem: Problem) -> Ways:
+    def of(cls, problem: Problem) -> Conductances:
         """Nothing learned yet."""
         return cls(_first_conductances(problem))
 
-    def copy(self) -> Ways:
+    def copy(self) -> Conductances:
         """The same, to be changed."""
-        other = Ways.unpack(self.pack())
+        other = Conductances.unpack(self.pack())
         other._last = self._last
         return other
 
@@ -107,7 +107,7 @@ class Ways:
         return np.stack([self.conductance, self.known, self.size, self.load, self.slope])
 
     @classmethod
-    def unpack(cls, rows: FloatArray) -> Ways:
+    def unpack(cls, rows: FloatArray) -> Conductances:
         """What `pack` put together."""
         ways = cls(rows[0])
         ways.known = rows[1] > 0.0
@@ -148,7 +148,7 @@ def parted(
     dual: FloatArray,
     *,
     spare: float = 0.0,
-    ways: Ways | None = None,
+    ways: Conductances | None = None,
 ) -> tuple[Parting | None, float]:
     """Where clusters of a contraction come apart; None if a flow holds all of them together.
 
@@ -163,7 +163,7 @@ def parted(
     spare : float
         By how much the gap may grow: flows a little too large are cut down to their balls, and what
         the rows then lack is paid for.
-    ways : Ways, optional
+    ways : Conductances, optional
         Where to start the search from; changed in place to where it ended.
 
     Returns
@@ -182,7 +182,7 @@ def parted(
     """
     if contraction.problem.shape[0] == contraction.labels.size:
         return None, 0.0
-    ways = Ways.of(problem) if ways is None else ways
+    ways = Conductances.of(problem) if ways is None else ways
     search = _Search.of(problem, Demand.of(problem, contraction, dual), ways)
     waiting, load, lost = search.occupied, np.zeros(ways.conductance.size), 0.0
     if not waiting.any():
@@ -190,7 +190,7 @@ def parted(
     for trial in range(_TRIALS):
         if trial or search.readable:
             most = 1.0 + _ROUND_OFF + (search.margin if trial < 2 else 0.0)
-            torn = search.ease(waiting, load, most)
+            torn = search.adapt_conductances(waiting, load, most)
             if torn.any() and search.price(*search.currents(torn), load) > spare:
                 return search.part(torn, load), 0.0
         # The proof: all columns, under the conductances that any price is then reckoned with.
@@ -224,7 +224,7 @@ class _Search:
         What the flows must bring.
     guide : Demand or Sketch
         What the search goes by.
-    ways : Ways
+    ways : Conductances
         Conductances and how to read the sketch, changed in place.
     base : (E,) ndarray
         What conductances begin with, and from which they stay within bounds.
@@ -236,11 +236,11 @@ class _Search:
     inside: IntArray
     demand: Demand
     guide: Demand | Sketch
-    ways: Ways
+    ways: Conductances
     base: FloatArray
 
     @classmethod
-    def of(cls, problem: Problem, demand: Demand, ways: Ways) -> _Search:
+    def of(cls, problem: Problem, demand: Demand, ways: Conductances) -> _Search:
         edges, labels = fusion_of(problem).edges, demand.labels
         inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
         few = demand.width <= _MANY
@@ -286,7 +286,7 @@ class _Search:
         np.maximum.at(found, self.labels[self.edges.tail[at]], load)
         return found
 
-    def ease(self, waiting: BoolArray, loads: FloatArray, most: float) -> BoolArray:
+    def adapt_conductances(self, waiting: BoolArray, loads: FloatArray, most: float) -> BoolArray:
         """Change conductances until the guide sees every load fit, or excesses no longer fall.
 
         ``loads`` gets the last loads seen, under the present conductances: a cluster that is given

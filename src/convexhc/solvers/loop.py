@@ -115,7 +115,7 @@ def run(
                 if stopped or n_iter >= max_iter:
                     status = Status.STOPPED if stopped else Status.MAX_ITER
                     break
-                schedule.told(n_iter, move, certificate)
+                schedule.record(n_iter, move, certificate)
             move = method.step(problem, state) or 0.0
             n_iter += 1
     return Solution(

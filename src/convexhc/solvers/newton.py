@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray
-from convexhc.kernels.blocks import (
+from convexhc.kernels.block_newton import (
     block_direction,
     blocks,
     entries,
@@ -27,10 +27,10 @@ from convexhc.kernels.newton import (
 )
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.start import fused_labels, fusion_of, starting_point
+from convexhc.solvers.warm_start import fused_labels, fusion_of, starting_point
 from convexhc.terms.constraint import Free
+from convexhc.terms.factorization import SPATIAL, definite_factor
 from convexhc.terms.fidelity import Proximity
-from convexhc.terms.sparse import SPATIAL, definite_factor
 
 # A subproblem is solved until its error is this share of what the next dual can mend.
 _SHARE = 0.25

@@ -21,14 +21,14 @@ from convexhc.kernels.edges import Edges
 from convexhc.kernels.labels import numbered
 from convexhc.kernels.newton import well_inside
 from convexhc.problem import Problem, fuse
-from convexhc.solvers.currents import Cascade
+from convexhc.solvers.electrical_flow import Cascade
 from convexhc.solvers.loop import Solution, run
 from convexhc.solvers.newton import SemismoothNewton
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 from convexhc.terms.constraint import Free
+from convexhc.terms.factorization import SPATIAL
 from convexhc.terms.fidelity import Proximity
 from convexhc.terms.penalty import Differences
-from convexhc.terms.sparse import SPATIAL
 
 # Conductance updates.
 _ROUNDS = 4

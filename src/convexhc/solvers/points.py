@@ -16,14 +16,14 @@ import numpy as np
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.kernels.flows import gathered, scaled_inside, spread
-from convexhc.kernels.lines import on_line
+from convexhc.kernels.linear_combinations import on_line
 from convexhc.kernels.newton import well_inside
 from convexhc.problem import Certificate, Problem, cluster_means, fuse
 from convexhc.solvers.contraction import Contraction, contract
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
 from convexhc.solvers.point_flows import complete
-from convexhc.solvers.start import fused_labels, fusion_of
+from convexhc.solvers.warm_start import fused_labels, fusion_of
 
 # Gap target, as a share of tol, before settled fusions are contracted.
 _ROUGH = 1e-4

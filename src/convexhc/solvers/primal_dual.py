@@ -11,7 +11,7 @@ from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Scratch
 from convexhc.problem import Problem
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.start import fused_labels, fusion_of, starting_point
+from convexhc.solvers.warm_start import fused_labels, fusion_of, starting_point
 
 
 @dataclass

@@ -66,7 +66,7 @@ class Schedule:
         """Whether to certify after so many iterations, the last of which moved so far."""
         return n_iter >= self.latest or (n_iter >= self.soonest and move <= self.level)
 
-    def told(self, n_iter: int, move: float, certificate: Certificate) -> None:
+    def record(self, n_iter: int, move: float, certificate: Certificate) -> None:
         """Set the next one, after a certificate that was not enough."""
         if move > 0.0:
             self.level = self._level(certificate, move)

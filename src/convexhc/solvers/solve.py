@@ -19,7 +19,7 @@ from convexhc.solvers.loop import Method, OnCheck, Solution, run
 from convexhc.solvers.memory import check_memory
 from convexhc.solvers.primal_dual import PrimalDual
 from convexhc.solvers.provenance import Provenance, fingerprint
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 from convexhc.terms.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.terms.fidelity import Kernel, Proximity
 

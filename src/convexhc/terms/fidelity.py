@@ -11,10 +11,10 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import eigsh
 
 from convexhc._types import FloatArray, Labels
-from convexhc.kernels.products import times_sparse
+from convexhc.kernels.sparse_products import times_sparse
 from convexhc.terms.constraint import Constraint
-from convexhc.terms.metric import PLAIN, Metric, averaging
-from convexhc.terms.sparse import Factor
+from convexhc.terms.factorization import Factor
+from convexhc.terms.inner_product import PLAIN, InnerProduct, averaging
 
 # Nodes up to which all eigenvalues are cheap.
 _DENSE_NODES = 400
@@ -42,7 +42,7 @@ class Fidelity(Protocol):
         """T, so that the gradient is C H - T."""
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> InnerProduct:
         """Inner product of the centroids; gradients are taken in it."""
 
     @property
@@ -68,7 +68,7 @@ class Fidelity(Protocol):
     ) -> float:
         """A lower bound of min f(Q) + <pull, Q> over the constraint, tight at a minimiser C."""
 
-    def contract(self, labels: Labels, metric: Metric) -> Fidelity:
+    def contract(self, labels: Labels, metric: InnerProduct) -> Fidelity:
         """The same term for centroids that are fused inside the clusters of ``labels``."""
 
     @property
@@ -192,7 +192,7 @@ class Kernel:
         K, N x N.
     means : ndarray or None
         T of a contracted problem: the mean of the rows of K over every cluster.
-    metric : Metric
+    metric : InnerProduct
         Inner product of the centroids.
 
     Examples
@@ -207,7 +207,7 @@ class Kernel:
 
     matrix: KernelMatrix
     means: FloatArray | None = None
-    metric: Metric = PLAIN
+    metric: InnerProduct = PLAIN
 
     @property
     def target(self) -> FloatArray:
@@ -262,7 +262,7 @@ class Kernel:
         potentials = None if multipliers is None else (multipliers[0] / step, multipliers[1] / step)
         return tangent + constraint.minimum(slope + pull, potentials)
 
-    def contract(self, labels: Labels, metric: Metric) -> Kernel:
+    def contract(self, labels: Labels, metric: InnerProduct) -> Kernel:
         """The same term for centroids that are fused inside the clusters of ``labels``."""
         means = averaging(labels) @ (self.matrix.sparse if self.means is None else self.means)
         return Kernel(
@@ -295,7 +295,7 @@ class Proximity:
     """
 
     target: FloatArray
-    metric: Metric = PLAIN
+    metric: InnerProduct = PLAIN
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -333,7 +333,7 @@ class Proximity:
         best = constraint.project(self.target - pull).C
         return self.evaluate(best)[0] + self.metric.inner(pull, best)
 
-    def contract(self, labels: Labels, metric: Metric) -> Proximity:
+    def contract(self, labels: Labels, metric: InnerProduct) -> Proximity:
         """The same term for fused centroids, up to the variance inside the clusters."""
         return Proximity(averaging(labels) @ self.target, metric)
 

@@ -14,8 +14,8 @@ from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Edges
-from convexhc.terms.laplacian import laplacian
-from convexhc.terms.metric import PLAIN, Metric
+from convexhc.terms.inner_product import PLAIN, InnerProduct
+from convexhc.terms.weighted_laplacian import laplacian
 
 _DENSE_NODES = 400  # below this, eigenvalues come from a dense decomposition
 
@@ -53,7 +53,7 @@ class Differences:
     """
 
     graph: Graph
-    metric: Metric = PLAIN
+    metric: InnerProduct = PLAIN
 
     @cached_property
     def _root(self) -> FloatArray:
@@ -145,7 +145,7 @@ class Fusion:
         return float(edge_kernels.penalty_value(C, self.edges))
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> InnerProduct:
         """Inner product of the centroids."""
         return self.differences.metric
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from convexhc._checks import check_one_of, nonnegative, positive_int
 from convexhc.kernels.labels import numbered_by_first
-from convexhc.tree import cut, export, layout, scale
+from convexhc.tree import cut, export, layout, plateau_ranking
 from convexhc.tree.build import (
     checked_labels,
     checked_lambdas,
@@ -311,7 +311,7 @@ class Tree:
         array([0, 0, 1, 1])
         """
         least = positive_int("min_cluster_size", min_cluster_size)
-        return scale.suggest(self.nodes, self.lambdas, least)
+        return plateau_ranking.suggest(self.nodes, self.lambdas, least)
 
     def notable_plateaus(self, count: int = 3) -> tuple[Plateau, ...]:
         """The scales most worth looking at, from fine to coarse, by the rule of `suggest`.
@@ -326,7 +326,7 @@ class Tree:
         >>> [plateau.n_clusters for plateau in tree.notable_plateaus()]
         [2]
         """
-        return scale.notable_plateaus(self.nodes, self.lambdas, count)
+        return plateau_ranking.notable_plateaus(self.nodes, self.lambdas, count)
 
     def leaf_order(self) -> NDArray[np.int64]:
         """Leaves from left to right, every cluster contiguous, children by their first leaf."""

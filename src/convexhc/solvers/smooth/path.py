@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from convexhc._checks import checked_count, checked_number, named
 from convexhc._types import FloatArray, Labels
-from convexhc.border import node_indices
+from convexhc.graph_checks import node_indices
 from convexhc.io import as_graph
 from convexhc.similarity import require_psd
 from convexhc.solvers.loop import Status

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, Labels
 from convexhc.metrics import effective_rank
-from convexhc.solvers.fused import Fused
+from convexhc.solvers.contracted_solve import ContractedSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Point:
         return _rank(self.labels, self.distinct, self.similarity)
 
 
-def point_of(found: Fused, K: csr_array, *, keep: bool) -> Point:
+def level_of(found: ContractedSolution, K: csr_array, *, keep: bool) -> Point:
     """Summarise a solution; without its centroids, their effective rank has to be had now."""
     small, labels = found.small, found.labels
     first = np.unique(labels, return_index=True)[1]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convexhc.kernels import signs
+from convexhc.kernels import nonnegativity
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.05, 5.0), st.floats(1.0, 1.9))
@@ -15,7 +15,7 @@ def test_hold_is_the_prox_of_the_signs_and_its_dual(seed, rho, relax):
     V, S, right = np.maximum(V, 0.0), -rng.random((4, 5)), rng.normal(size=(4, 5))
     X = S / rho + relax * C + (1.0 - relax) * V
     copy, before, old = np.maximum(X, 0.0), right.copy(), V.copy()
-    apart, moved = signs.hold(C, V, S, rho, relax, right)
+    apart, moved = nonnegativity.z_and_dual_update(C, V, S, rho, relax, right)
     np.testing.assert_allclose(V, copy, atol=1e-13)
     np.testing.assert_allclose(S, rho * (X - copy), atol=1e-12)
     np.testing.assert_allclose(right - before, rho * V - S, atol=1e-12)

@@ -11,15 +11,15 @@ import numpy as np
 from convexhc._files import write_text
 from convexhc.commands.fit import write_page
 from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite
-from convexhc.commands.graphs import (
+from convexhc.commands.inputs import (
     in_feature_space,
     read_both,
     similarity_for,
     similarity_of,
     weights_of,
 )
-from convexhc.commands.saved import tell_saved
-from convexhc.commands.speech import Refusal, Say, clock, counted
+from convexhc.commands.messages import Refusal, Say, clock, counted
+from convexhc.commands.saved_results import tell_saved
 from convexhc.graph import Graph
 from convexhc.problem import Problem
 from convexhc.similarity.diffusion_time import N_FEATURES

@@ -1,4 +1,4 @@
-"""A penalty that finds its own size: on the way it goes while moves fall the faster, else back."""
+"""Hill-climb a penalty: double or halve it while convergence speeds up, otherwise reverse."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SETTLE = 8
 
 
 @dataclass
-class Climb:
-    """Changes of one penalty, each judged by how fast the moves of a run fall under it.
+class HillClimb:
+    """Changes of one penalty parameter, each judged by the rate of convergence under it.
 
-    No residual tells whether a larger or a smaller penalty would do better, since that depends on
-    the slowest mode alone. The rate at which moves fall shows it, whatever their unit.
+    Residuals do not tell whether a larger or a smaller penalty converges faster: that depends on
+    the slowest mode alone. The rate at which step lengths fall does, in any unit.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class Climb:
     rate: float = -np.inf
     mark: float = 0.0
 
-    def see(self, n_iter: int, move: float) -> None:
-        """Tell of every iteration how far it moved."""
+    def observe(self, n_iter: int, move: float) -> None:
+        """Record the step length of an iteration."""
         if n_iter == self.begin:
             self.mark = move
 
     def changed(self, penalty: float, n_iter: int, move: float) -> float:
-        """Another penalty: further the same way, or back if the last change slowed the run."""
+        """Next penalty: same direction, or reversed if the last change slowed convergence."""
         if n_iter > self.begin and self.mark > 0.0 and move > 0.0:
             rate = float(np.log(self.mark / move)) / (n_iter - self.begin)
             if rate < self.rate:

@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from convexhc.problem import graph_problem
+from convexhc.solvers.contracted_solve import (
+    ContractedSolution,
+    _on_the_line,
+    at_rest,
+    carried,
+    solve_fused,
+)
 from convexhc.solvers.contraction import contract
-from convexhc.solvers.fused import Fused, _on_the_line, at_rest, carried, solve_fused
 from convexhc.solvers.solve import choose_method
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 from laws import random_kernel
 
 OPTIONS = {"tol": 1e-7, "max_iter": 20_000}
@@ -59,7 +65,7 @@ def test_between_two_solutions_less_is_left_to_do(problem):
 
 def test_at_rest_every_node_is_its_own_centroid(problem):
     still = at_rest(problem)
-    assert isinstance(still, Fused)
+    assert isinstance(still, ContractedSolution)
     assert still.small.relative_gap <= 1e-12
     np.testing.assert_array_equal(still.labels, np.arange(12))
 

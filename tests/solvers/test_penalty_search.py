@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import convexhc
 from convexhc.datasets import fractal_graph
-from convexhc.solvers.climb import Climb
+from convexhc.solvers.penalty_search import HillClimb
 
 
 @given(
@@ -19,20 +19,20 @@ from convexhc.solvers.climb import Climb
     every=st.integers(10, 40),
 )
 def test_the_penalty_ends_near_the_best_one(start, best, unit, every):
-    climb, penalty, move = Climb(0), start, unit
+    climb, penalty, move = HillClimb(0), start, unit
     for n_iter in range(1, 40 * every + 1):
         # Slower by the distance, in factors, from the best penalty.
         move *= np.exp(-0.1 / (1.0 + abs(np.log(penalty / best))))
-        climb.see(n_iter, move)
+        climb.observe(n_iter, move)
         if n_iter % every == 0:
             penalty = climb.changed(penalty, n_iter, move)
     assert 0.2 * best <= penalty <= 5.0 * best
 
 
 def test_a_run_that_stands_still_does_no_harm():
-    climb, penalty = Climb(0), 1.0
+    climb, penalty = HillClimb(0), 1.0
     for n_iter in range(1, 200):
-        climb.see(n_iter, 0.0)
+        climb.observe(n_iter, 0.0)
         if n_iter % 20 == 0:
             penalty = climb.changed(penalty, n_iter, 0.0)
             assert np.isfinite(penalty)

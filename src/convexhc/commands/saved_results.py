@@ -10,7 +10,7 @@ from pathlib import Path as File
 from typing import Any
 
 from convexhc.commands.folder import FILES, Folder, resuming
-from convexhc.commands.speech import Refusal, Say, clock, counted
+from convexhc.commands.messages import Refusal, Say, clock, counted
 from convexhc.io.archive import kind_of
 from convexhc.path import Path, Point
 from convexhc.path.storage import solved_so_far

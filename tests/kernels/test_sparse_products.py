@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from convexhc.kernels import products
+from convexhc.kernels import sparse_products
 from laws import seeds
 
 
@@ -20,7 +20,7 @@ def drawn(rng, rows, n, share):
 @given(seeds, st.integers(1, 150), st.integers(1, 40), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
 def test_the_product_is_that_of_full_matrices(seed, rows, n, share):
     K, C = drawn(np.random.default_rng(seed), rows, n, share)
-    found = products.times_sparse(C, K.indptr, K.indices, K.data)
+    found = sparse_products.times_sparse(C, K.indptr, K.indices, K.data)
     np.testing.assert_allclose(found, C @ K.toarray(), atol=1e-12)
 
 
@@ -28,6 +28,7 @@ def test_the_product_is_that_of_full_matrices(seed, rows, n, share):
 def test_both_ways_agree(share):
     K, C = drawn(np.random.default_rng(0), 130, 50, share)
     one, other = (
-        way(C, K.indptr, K.indices, K.data) for way in (products._times_few, products._times_full)
+        way(C, K.indptr, K.indices, K.data)
+        for way in (sparse_products._times_few, sparse_products._times_full)
     )
     np.testing.assert_allclose(one, other, atol=1e-12)

@@ -12,7 +12,7 @@ from convexhc._types import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Metric:
+class InnerProduct:
     """<A, B> = sum_g mass_g A_g . B_g, the plain one without masses.
 
     A row of mass n_g stands for n_g fused nodes; with this inner product the contracted problem is
@@ -37,7 +37,7 @@ class Metric:
         return covector if self.mass is None else covector / self.mass[:, None]
 
 
-PLAIN = Metric()
+PLAIN = InnerProduct()
 
 
 def averaging(labels: NDArray[np.int64], mass: FloatArray | None = None) -> csr_array:

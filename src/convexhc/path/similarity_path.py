@@ -8,16 +8,16 @@ from typing import Any
 
 from convexhc._checks import checked_number
 from convexhc.kernels.threads import threads_along
-from convexhc.path.march import March
+from convexhc.path.continuation import Continuation
+from convexhc.path.level import Point
 from convexhc.path.options import Keep, checked_grid, keeper
-from convexhc.path.point import Point
 from convexhc.path.result import Path
 from convexhc.path.storage import Checkpoint
 from convexhc.similarity import Similarity
 from convexhc.solvers.memory import check_memory
 from convexhc.solvers.provenance import Provenance, fingerprint
 from convexhc.solvers.solve import choose_method, prepare
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 
 # Centroids of every lam are kept by default while all of them together stay small.
 _KEEP_NODES = 1000
@@ -112,7 +112,7 @@ def solve_path(
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
     keep_if = keeper(keep, small=graph.n <= _KEEP_NODES)
     with threads_along(problem.shape, dense=problem.fidelity.in_full):
-        points, complete = March(graph, problem, options, keep_if, saved, on_check).go()
+        points, complete = Continuation(graph, problem, options, keep_if, saved, on_check).go()
     return Path(
         points=tuple(sorted(points, key=lambda point: point.lam)),
         names=graph.names,

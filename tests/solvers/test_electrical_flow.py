@@ -15,11 +15,11 @@ from convexhc.kernels.flows import Net, Tally, substitute, surplus
 from convexhc.kernels.threads import limited_threads
 from convexhc.problem import cluster_means, graph_problem
 from convexhc.solvers import currents as currents_module
+from convexhc.solvers.contracted_solve import connected
 from convexhc.solvers.contraction import contract
-from convexhc.solvers.currents import Cascade, Currents, Demand, Sketch
-from convexhc.solvers.fused import connected
-from convexhc.solvers.start import fusion_of
-from convexhc.terms.sparse import Factor
+from convexhc.solvers.electrical_flow import Cascade, Currents, Demand, Sketch
+from convexhc.solvers.warm_start import fusion_of
+from convexhc.terms.factorization import Factor
 from laws import CONSTRAINTS, random_kernel, seeds
 
 

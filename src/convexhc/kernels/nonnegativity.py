@@ -8,7 +8,7 @@ from convexhc._types import FloatArray
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def hold(
+def z_and_dual_update(
     C: FloatArray, V: FloatArray, S: FloatArray, rho: float, relax: float, right: FloatArray
 ) -> tuple[float, float]:
     """One update of the copy V of C and of its dual S <= 0, in one pass.

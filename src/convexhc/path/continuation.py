@@ -16,13 +16,13 @@ import numpy as np
 
 from convexhc._types import Labels
 from convexhc.graph import Graph
-from convexhc.path.point import Point, point_of
+from convexhc.path.level import Point, level_of
 from convexhc.path.storage import Checkpoint, Progress
 from convexhc.problem import Problem
-from convexhc.solvers.bounds import consensus_bound
-from convexhc.solvers.fused import Fused, at_rest, solve_fused
+from convexhc.solvers.contracted_solve import ContractedSolution, at_rest, solve_fused
+from convexhc.solvers.lam_max import consensus_bound
 from convexhc.solvers.solve import choose_method
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 
 # First lam of an ascending path, as a share of the bound on lam.
 _FIRST = 1e-3
@@ -45,7 +45,7 @@ _CROWD_LEAST = 100
 
 
 @dataclass
-class March:
+class Continuation:
     """A solution behind, solutions ahead, and what has been solved so far.
 
     Parameters
@@ -103,7 +103,7 @@ class March:
         """Single nodes upwards; downwards everything that hangs together."""
         return self.weights.components()[1] if self.down else np.arange(self.kernel.n)
 
-    def _at_end(self, here: Fused) -> bool:
+    def _at_end(self, here: ContractedSolution) -> bool:
         """Whether everything that can be fused is; or, downwards, whether enough has parted."""
         if self.most is not None:
             return here.n_clusters > self.most or here.n_clusters == self.kernel.n
@@ -142,7 +142,7 @@ class March:
                 return
             yield self.bound * (2.0**tries if self.down else _FIRST * 0.1**tries)
 
-    def _begun(self, *ahead: Fused) -> bool:
+    def _begun(self, *ahead: ContractedSolution) -> bool:
         """Whether everything is fused, downwards; or only twins, or a tenth of lam parted none."""
         here = ahead[-1]
         if self.down:
@@ -152,7 +152,7 @@ class March:
         only_twins = bool(unlike <= _ALIKE * abs(self.matrix).max())
         return only_twins or (len(ahead) > 1 and here.n_clusters == ahead[0].n_clusters)
 
-    def _stride(self, behind: Fused) -> float:
+    def _stride(self, behind: ContractedSolution) -> float:
         """Ratio to the next lam: long while nothing is fused, since nothing can be missed there."""
         if self.down:
             far = self.progress.too_far
@@ -162,7 +162,7 @@ class March:
             return max(1.0 / _STRIDE, min(halfway, finest))
         return _LEAP if behind.n_clusters == self.kernel.n else _STRIDE
 
-    def _resolved(self, one: Fused, other: Fused) -> bool:
+    def _resolved(self, one: ContractedSolution, other: ContractedSolution) -> bool:
         ratio = max(one.lam, other.lam) / min(one.lam, other.lam)
         close = ratio <= 1.0 + self.options["resolution"]
         return close or events(one.labels, other.labels) <= 1
@@ -186,17 +186,17 @@ class March:
         if found is None:
             self.progress = replace(self.progress, too_far=lam)
             return False
-        point = point_of(found, self.matrix, keep=self.keep(lam))
+        point = level_of(found, self.matrix, keep=self.keep(lam))
         self.progress = self.progress.solved(point, found)
         if self.saved is not None:
             self.saved.keep(self.progress)
         return self.on_check is not None and bool(self.on_check(point))
 
-    def _at_first(self) -> Fused | None:
+    def _at_first(self) -> ContractedSolution | None:
         """Where a lam below all that are solved starts from: the solution at lam = 0."""
         return None if self.down or not self.progress.ahead else at_rest(self.problem)
 
-    def _beside(self, lam: float) -> Fused | None:
+    def _beside(self, lam: float) -> ContractedSolution | None:
         """A second solution to start from: the other end of the interval, or one farther behind."""
         progress = self.progress
         if progress.ahead:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from convexhc.graph import Graph
 from convexhc.problem import graph_problem, points_problem
-from convexhc.solvers import bounds
-from convexhc.solvers.bounds import consensus_bound
+from convexhc.solvers import lam_max
 from convexhc.solvers.contraction import contract
+from convexhc.solvers.lam_max import consensus_bound
 from laws import CONSTRAINTS, L1_RATIOS, l1_ratios, random_kernel, random_weights, seeds, solved
 
 each_l1_ratio = pytest.mark.parametrize("l1_ratio", L1_RATIOS)
@@ -125,7 +125,7 @@ def test_the_bound_does_not_depend_on_how_many_edges_are_looked_at_together(seed
     problem = graph_problem(random_kernel(rng, 9), 0.0, l1_ratio=l1_ratio)
     once = consensus_bound(problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounds, "_EDGES", 1)
+        patch.setattr(lam_max, "_EDGES", 1)
         assert consensus_bound(problem) == pytest.approx(once, rel=1e-9)
 
 

@@ -24,8 +24,8 @@ from convexhc.kernels.edges import Edges
 from convexhc.kernels.flows import Net, Tally
 from convexhc.problem import Problem
 from convexhc.solvers.contraction import Contraction
-from convexhc.terms.laplacian import Layer
-from convexhc.terms.sparse import Factor
+from convexhc.terms.factorization import Factor
+from convexhc.terms.weighted_laplacian import Layer
 
 Pointer = NDArray[np.int32]
 

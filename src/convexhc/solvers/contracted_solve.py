@@ -19,13 +19,13 @@ from scipy.sparse import csr_array
 
 from convexhc._types import Labels
 from convexhc.kernels.components import components
-from convexhc.kernels.lines import on_line
+from convexhc.kernels.linear_combinations import on_line
 from convexhc.problem import Problem
 from convexhc.solvers.contraction import Contraction, contract
-from convexhc.solvers.flows import Parting, Ways, parted
+from convexhc.solvers.flows import Conductances, Parting, parted
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution, Status
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.warm_start import fusion_of
 
 Chooser = Callable[[Problem], Method[Any]]
 
@@ -34,7 +34,7 @@ _PART = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Fused:
+class ContractedSolution:
     """A solution of the full problem, written with one centroid a group.
 
     Parameters
@@ -43,13 +43,13 @@ class Fused:
         The groups, and the problem on them.
     small : Solution
         Solution of the contracted problem, whose certificate holds for the full one.
-    ways : Ways or None
+    ways : Conductances or None
         Those of the flows that prove it: where to start from at the next lam.
     """
 
     contraction: Contraction
     small: Solution
-    ways: Ways | None = None
+    ways: Conductances | None = None
 
     @property
     def groups(self) -> Labels:
@@ -77,12 +77,12 @@ def solve_fused(
     groups: Labels,
     choose: Chooser,
     *,
-    start: Fused | None = None,
-    beside: Fused | None = None,
+    start: ContractedSolution | None = None,
+    beside: ContractedSolution | None = None,
     tol: float,
     max_iter: int,
     most: int | None = None,
-) -> Fused | None:
+) -> ContractedSolution | None:
     """Minimise a problem from a guess of what is fused.
 
     Parameters
@@ -93,9 +93,9 @@ def solve_fused(
         First guess.
     choose : callable
         The method for a contracted problem.
-    start : Fused, optional
+    start : ContractedSolution, optional
         Warm start on any groups, at any lam.
-    beside : Fused, optional
+    beside : ContractedSolution, optional
         A solution at yet another lam: the first start is then taken on the line through both.
     tol, max_iter
         Relative gap and budget of iterations of every contracted solve.
@@ -104,12 +104,12 @@ def solve_fused(
 
     Returns
     -------
-    Fused or None
+    ContractedSolution or None
         Its groups are those given, or finer: connected, numbered by first occurrence. None if there
         would have to be more of them than ``most``.
     """
     n_iter, seconds = 0, 0.0
-    ways = Ways.of(problem) if start is None or start.ways is None else start.ways.copy()
+    ways = Conductances.of(problem) if start is None or start.ways is None else start.ways.copy()
     groups, parting = connected(problem, groups), None
     while True:
         contraction = _contraction(problem, groups, start)
@@ -127,7 +127,7 @@ def solve_fused(
         spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
         parting, price = parted(problem, contraction, small.dual, spare=spare, ways=ways)
         small = replace(small, certificate=proof._replace(gap=proof.gap + price))
-        start = Fused(contraction, small, ways)
+        start = ContractedSolution(contraction, small, ways)
         if parting is None:
             lost = small.status is Status.SOLVED and small.relative_gap > tol * (1.0 + 1e-9)
             return replace(start, small=replace(small, status=Status.ROUND_OFF)) if lost else start
@@ -136,7 +136,7 @@ def solve_fused(
             return None
 
 
-def _contraction(problem: Problem, groups: Labels, start: Fused | None) -> Contraction:
+def _contraction(problem: Problem, groups: Labels, start: ContractedSolution | None) -> Contraction:
     """That of the start, if its groups are these: what was computed for it is of use again."""
     if start is not None and np.array_equal(start.groups, groups):
         return start.contraction
@@ -144,7 +144,7 @@ def _contraction(problem: Problem, groups: Labels, start: Fused | None) -> Contr
 
 
 def _on_the_line(
-    problem: Problem, first: Solution, beside: Fused, contraction: Contraction
+    problem: Problem, first: Solution, beside: ContractedSolution, contraction: Contraction
 ) -> Solution:
     """A start at the lam of the problem, as if solutions were straight between two lam. O(c N).
 
@@ -169,7 +169,7 @@ def _on_the_line(
     )
 
 
-def at_rest(problem: Problem) -> Fused:
+def at_rest(problem: Problem) -> ContractedSolution:
     """The solution without penalty, lam = 0: every node its own centroid, every dual zero."""
     n, still = problem.shape[0], problem.at(0.0)
     C, Y = np.eye(n), np.zeros((fusion_of(problem).n_edges, n))
@@ -177,7 +177,7 @@ def at_rest(problem: Problem) -> Fused:
     alone = Solution(
         C, Y, np.arange(n), proof, Status.SOLVED, 0, 0.0, "rest", signs=np.zeros((n, n))
     )
-    return Fused(contract(problem, np.arange(n)), alone)
+    return ContractedSolution(contract(problem, np.arange(n)), alone)
 
 
 def connected(problem: Problem, groups: Labels) -> Labels:
@@ -188,7 +188,10 @@ def connected(problem: Problem, groups: Labels) -> Labels:
 
 
 def carried(
-    problem: Problem, start: Fused, contraction: Contraction, parting: Parting | None = None
+    problem: Problem,
+    start: ContractedSolution,
+    contraction: Contraction,
+    parting: Parting | None = None,
 ) -> Solution:
     """A solution on some groups, written for those of another contraction. O(c N).
 

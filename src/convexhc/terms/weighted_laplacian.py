@@ -13,7 +13,7 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.kernels.components import components
 from convexhc.kernels.flows import potentials
-from convexhc.terms.sparse import Factor
+from convexhc.terms.factorization import Factor
 
 # Least share of the largest conductance that joins pieces of one layer: a potential is a flow over
 # a conductance, and those of weaker edges would leave no digits for the others.

@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels.prox import dual_norms
 from convexhc.problem import Problem
-from convexhc.solvers.currents import Cascade
-from convexhc.solvers.start import fusion_of
+from convexhc.solvers.electrical_flow import Cascade
+from convexhc.solvers.warm_start import fusion_of
 from convexhc.terms.fidelity import Kernel
-from convexhc.terms.metric import averaging
+from convexhc.terms.inner_product import averaging
 
 # Least bound, in units of the mean similarity of a node to itself over the largest weight.
 _LEAST = 1e-2

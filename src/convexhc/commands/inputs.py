@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from convexhc import similarity
-from convexhc.commands.speech import Refusal
+from convexhc.commands.messages import Refusal
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.similarity import Similarity

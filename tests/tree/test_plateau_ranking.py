@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tree.paths import chain, pairs, paths
 
 from convexhc.tree import Plateau, Tree
-from convexhc.tree.scale import placed_shares
+from convexhc.tree.plateau_ranking import placed_shares
 
 
 def suggested(tree):
