@@ -14,7 +14,7 @@ from convexhc.kernels.edges import Edges, project_dual
 from convexhc.kernels.flows import Net, Tally, substitute, surplus
 from convexhc.kernels.threads import limited_threads
 from convexhc.problem import cluster_means, graph_problem
-from convexhc.solvers import currents as currents_module
+from convexhc.solvers import electrical_flow as currents_module
 from convexhc.solvers.contracted_solve import connected
 from convexhc.solvers.contraction import contract
 from convexhc.solvers.electrical_flow import Cascade, Currents, Demand, Sketch

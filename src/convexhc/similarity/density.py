@@ -63,9 +63,9 @@ def point_density(X: Any, graph: Graph) -> Density:
 
     Examples
     --------
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [9.0]]
-    >>> found = point_density(X, Graph.from_edges(5, [0, 2], [1, 3]))
-    >>> bool(found.nodes[1] > found.nodes[4]), bool(found.edges[0] > found.edges[1])
+    >>> X = [[0.1 * i] for i in range(10)] + [[5.0], [9.0]]
+    >>> found = point_density(X, Graph.from_edges(12, [0, 9], [1, 10]))
+    >>> bool(found.nodes[1] > found.nodes[11]), bool(found.edges[0] > found.edges[1])
     (True, True)
     """
     points, _ = read_points(X)
