@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from convexhc.problem import Problem
+from convexhc.model.problem import Problem
 
 
 def relative_suboptimality(problem: Problem, C: np.ndarray, best: float) -> float:

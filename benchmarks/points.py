@@ -22,7 +22,7 @@ from sklearn.datasets import make_moons
 
 import convexhc
 from convexhc.kernels.components import components
-from convexhc.problem import points_problem
+from convexhc.model.problem import points_problem
 from convexhc.solvers.loop import run
 from convexhc.solvers.newton import SemismoothNewton
 

@@ -31,7 +31,7 @@ def single_solves(unit: float, *, against: bool) -> list[dict[str, object]]:
     from objective import relative_suboptimality
     from solvers import general, ours
 
-    from convexhc.problem import graph_problem
+    from convexhc.model.problem import graph_problem
 
     rows = []
     for n, tol in ((49, 1e-6), (98, 1e-4), (196, 1e-4)):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from convexhc.graph import Graph
-from convexhc.problem import Problem
+from convexhc.model.problem import Problem
 from convexhc.solvers.loop import Solution, run
 from convexhc.solvers.solve import choose_method
 

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from convexhc.graph import Graph
-from convexhc.problem import Problem, denoising_problem, graph_problem, points_problem
+from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
+from convexhc.model.problem import Problem, denoising_problem, graph_problem, points_problem
 from convexhc.solvers.loop import Solution, run
 from convexhc.solvers.solve import choose_method
-from convexhc.terms.constraint import Constraint, DoublyStochastic, RowSimplex
 
 METHODS = ("dual_fista", "admm", "primal_dual")
 CONSTRAINTS: dict[str, Constraint] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from convexhc.graph import Graph
-from convexhc.problem import points_problem
+from convexhc.model.problem import points_problem
 from convexhc.solvers.loop import Candidate
 
 

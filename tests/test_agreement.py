@@ -16,7 +16,7 @@ import naive
 from convexhc import Status
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.problem import denoising_problem, graph_problem, points_problem
+from convexhc.model.problem import denoising_problem, graph_problem, points_problem
 from laws import (
     CONSTRAINTS,
     L1_RATIOS,

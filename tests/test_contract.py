@@ -19,11 +19,11 @@ from sklearn.preprocessing import StandardScaler
 import convexhc
 from convexhc import Status
 from convexhc.commands.folder import labels_csv
+from convexhc.model.problem import graph_problem, smooth_problem
 from convexhc.plots.chosen import chosen_level, tree_cut
-from convexhc.problem import graph_problem, smooth_problem
 from convexhc.report.levels import levels
+from convexhc.smooth import ProjectedGradient
 from convexhc.solvers.loop import run
-from convexhc.solvers.smooth import ProjectedGradient
 from laws import (
     CONSTRAINTS,
     METHODS,
@@ -280,7 +280,7 @@ import sys
 import numba, numpy as np
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.problem import graph_problem
+from convexhc.model.problem import graph_problem
 from convexhc.report.levels import levels
 from convexhc.solvers.loop import run
 from convexhc.solvers.solve import choose_method

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 
 import convexhc
 from convexhc import Status
+from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
-from convexhc.problem import denoising_problem, graph_problem, points_problem
-from convexhc.solvers.lam_max import consensus_bound
+from convexhc.model.problem import denoising_problem, graph_problem, points_problem
 from laws import (
     CONSTRAINTS,
     METHODS,

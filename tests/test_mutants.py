@@ -10,14 +10,14 @@ from mutants import MUTANTS, ROOT, Mutant
 
 # Every file that carries the certificate has mutants.
 FILES = {
-    "solvers/flows.py",
+    "fusion/graph_flows.py",
     "kernels/flows.py",
-    "solvers/electrical_flow.py",
-    "problem.py",
-    "terms/fidelity.py",
-    "solvers/lam_max.py",
-    "solvers/points.py",
-    "solvers/point_flows.py",
+    "fusion/electrical_flow.py",
+    "model/problem.py",
+    "model/fidelity.py",
+    "fusion/lam_max.py",
+    "fusion/points_solve.py",
+    "fusion/point_flows.py",
 }
 
 
@@ -49,4 +49,4 @@ def test_mutants_are_many_different_and_everywhere():
 @pytest.mark.parametrize("source", ["", "x = 1\nx = 1\n"])
 def test_text_that_is_not_there_once_is_refused(source):
     with pytest.raises(ValueError, match="and not once"):
-        Mutant("problem.py", "x = 1", "x = 2", "none", ()).applied(source)
+        Mutant("model/problem.py", "x = 1", "x = 2", "none", ()).applied(source)

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from convexhc.datasets import fractal_graph
-from convexhc.problem import Certificate, Problem
+from convexhc.model.problem import Certificate, FusionProblem
 from convexhc.similarity import two_hop
 from convexhc.solvers.loop import Candidate, Method, Solution, run
 from convexhc.solvers.solve import choose_method, prepare
-from convexhc.solvers.warm_start import fusion_of
 from experiments.paper.printed import PrintedFISTA
 from experiments.results import Row
 
@@ -30,7 +29,7 @@ GAMMA = 1e-3
 class Timed:
     """A method whose steps are timed, and nothing else: certificates do not count."""
 
-    method: Method[Any]
+    method: Method[FusionProblem, Any]
     seconds: float = field(default=0.0)
 
     @property
@@ -38,25 +37,25 @@ class Timed:
         """Name of the method."""
         return self.method.name
 
-    def init(self, problem: Problem, start: Solution | None) -> Any:
+    def init(self, problem: FusionProblem, start: Solution | None) -> Any:
         """Timed."""
         begun = time.process_time()
         state = self.method.init(problem, start)
         self.seconds += time.process_time() - begun
         return state
 
-    def step(self, problem: Problem, state: Any) -> None:
+    def step(self, problem: FusionProblem, state: Any) -> None:
         """Timed. Moves are kept back, so that all methods are certified by the same count."""
         begun = time.process_time()
         self.method.step(problem, state)
         self.seconds += time.process_time() - begun
 
-    def candidate(self, problem: Problem, state: Any) -> Candidate:
+    def candidate(self, problem: FusionProblem, state: Any) -> Candidate:
         """Not timed."""
         return self.method.candidate(problem, state)
 
 
-def fractal_problem(shape: Sequence[int], lam: float) -> Problem:
+def fractal_problem(shape: Sequence[int], lam: float) -> FusionProblem:
     """The paper's problem on one fractal graph, alpha = 0.95."""
     graph = fractal_graph(0, n_meta=shape[0], n_super=shape[1], clique=shape[2])
     K = two_hop(graph.adjacency, gamma=GAMMA)
@@ -97,7 +96,7 @@ def general(shape: Sequence[int], lam: float, solver: str) -> list[Row]:
 
     cp: Any = cvxpy
     problem = fractal_problem(shape, lam)
-    graph, n = fusion_of(problem).differences.graph, problem.shape[0]
+    graph, n = problem.penalty.graph, problem.shape[0]
     values, vectors = np.linalg.eigh(problem.fidelity.target)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     begun = time.process_time()
@@ -130,5 +129,5 @@ def has_cvxpy() -> bool:
     return find_spec("cvxpy") is not None
 
 
-def _method(problem: Problem, name: str) -> Method[Any]:
+def _method(problem: FusionProblem, name: str) -> Method[FusionProblem, Any]:
     return PrintedFISTA() if name == "printed" else choose_method(problem, name)

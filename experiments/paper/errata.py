@@ -6,10 +6,10 @@ import numpy as np
 
 from convexhc._types import FloatArray
 from convexhc.datasets import fractal_graph
+from convexhc.model.constraint import project_doubly_stochastic
 from convexhc.similarity import two_hop
-from convexhc.solvers.smooth import smooth_path
+from convexhc.smooth import smooth_path
 from convexhc.solvers.solve import solve
-from convexhc.terms.constraint import project_doubly_stochastic
 from experiments.paper.printed import alternate
 from experiments.results import Row
 

@@ -16,10 +16,9 @@ import numpy as np
 
 from convexhc._types import FloatArray
 from convexhc.kernels import edges as edge_kernels
-from convexhc.problem import Problem
+from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.momentum import Momentum
-from convexhc.solvers.warm_start import fusion_of
 
 
 def alternate(Y: FloatArray, *, passes: int = 50, tol: float = 1e-6) -> FloatArray:
@@ -71,13 +70,13 @@ class PrintedFISTA:
     inner_iter: int = 100
     name: str = "printed"
 
-    def init(self, problem: Problem, start: Solution | None) -> PrintedState:
+    def init(self, problem: FusionProblem, start: Solution | None) -> PrintedState:
         """Start from the identity; the method has no warm start."""
         n = problem.shape[0]
-        zero = np.zeros((fusion_of(problem).n_edges, n))
+        zero = np.zeros((problem.penalty.n_edges, n))
         return PrintedState(np.eye(n), np.eye(n), zero, zero, Momentum())
 
-    def step(self, problem: Problem, state: PrintedState) -> None:
+    def step(self, problem: FusionProblem, state: PrintedState) -> None:
         """One gradient step on the kernel, then Algorithm 1."""
         B = state.X - problem.fidelity.gradient(state.X) / problem.fidelity.lipschitz
         C, state.p, state.q = self._denoise(problem, B)
@@ -85,10 +84,10 @@ class PrintedFISTA:
         state.C = C
 
     def _denoise(
-        self, problem: Problem, B: FloatArray
+        self, problem: FusionProblem, B: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Algorithm 1 on 1/2 |C - B|^2 + lam / L sum_ij K_ij Pen(C_i - C_j)."""
-        penalty = fusion_of(problem)
+        penalty = problem.penalty
         alpha, weight = 1.0 - penalty.l1_ratio, penalty.differences.graph.weight[:, None]
         strength = problem.lam / (2.0 * problem.fidelity.lipschitz)
         rows = np.square(problem.fidelity.target).sum(axis=1).max()
@@ -110,9 +109,9 @@ class PrintedFISTA:
             r, s = p + push * (p - before[0]), q + push * (q - before[1])
         return C, p, q
 
-    def candidate(self, problem: Problem, state: PrintedState) -> Candidate:
+    def candidate(self, problem: FusionProblem, state: PrintedState) -> Candidate:
         """The exact projection of the centroids, and both duals as one."""
-        penalty = fusion_of(problem)
+        penalty = problem.penalty
         weight = problem.lam * penalty.differences.graph.weight[:, None]
         Y = weight * ((1.0 - penalty.l1_ratio) * state.p + penalty.l1_ratio * state.q)
         C = problem.constraint.project(state.C)[0]

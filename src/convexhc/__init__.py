@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from convexhc import datasets, metrics, similarity
 from convexhc.graph import Graph
 from convexhc.io import as_graph
+from convexhc.model.constraint import project_doubly_stochastic
+from convexhc.model.problem import Certificate
 from convexhc.path import (
     Cohort,
     Path,
@@ -15,11 +17,9 @@ from convexhc.path import (
     solve_paths,
     solve_points_path,
 )
-from convexhc.problem import Certificate
+from convexhc.smooth import SmoothPath, smooth_path
 from convexhc.solvers.loop import Solution, Status
-from convexhc.solvers.smooth import SmoothPath, smooth_path
 from convexhc.solvers.solve import solve
-from convexhc.terms.constraint import project_doubly_stochastic
 from convexhc.tree import Tree
 from convexhc.version import __version__
 

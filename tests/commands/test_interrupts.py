@@ -13,7 +13,7 @@ import pytest
 import convexhc
 from convexhc.cli import main
 from convexhc.commands.folder import FILES
-from convexhc.path.storage import Checkpoint, Progress
+from convexhc.path.checkpoint import Checkpoint, Progress
 
 UNFINISHED = {"checkpoint.npz", "begun.json"}
 

@@ -13,7 +13,7 @@ import naive
 from convexhc.graph import Graph
 from convexhc.kernels.block_newton import block_direction, blocks, entries, no_groups, stiff_groups
 from convexhc.kernels.newton import respond, response
-from convexhc.problem import points_problem
+from convexhc.model.problem import points_problem
 from laws import l1_ratios, random_weights, seeds
 
 columns = st.integers(1, 4)

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import convexhc
 from convexhc.kernels import threads
 from convexhc.kernels.threads import threads_along, threads_for
-from convexhc.terms.fidelity import KernelMatrix
+from convexhc.model.fidelity import KernelMatrix
 
 
 def blas_threads():

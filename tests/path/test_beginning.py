@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from convexhc import solve_path
+from convexhc.fusion.lam_max import consensus_bound
 from convexhc.io import as_graph
-from convexhc.problem import graph_problem
-from convexhc.solvers.lam_max import consensus_bound
+from convexhc.model.problem import graph_problem
 
 
 def gaussian(X, noise=0.0):

@@ -11,8 +11,8 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 import convexhc
 from convexhc.graph import Graph
+from convexhc.model.problem import cluster_means
 from convexhc.path import Path, solve_points_path
-from convexhc.problem import cluster_means
 from convexhc.similarity import neighbor_weights, spectral_features
 from laws import classes_of_equal_rows, random_weights
 

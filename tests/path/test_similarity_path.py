@@ -17,8 +17,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import convexhc
 from convexhc import datasets, similarity, solve_path
+from convexhc.fusion.lam_max import consensus_bound
 from convexhc.path.continuation import events
-from convexhc.solvers.lam_max import consensus_bound
 from convexhc.solvers.solve import prepare
 from laws import first_occurrence
 

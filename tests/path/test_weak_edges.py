@@ -5,7 +5,7 @@ import pytest
 
 from convexhc import solve, solve_path, solve_points_path
 from convexhc.graph import Graph
-from convexhc.problem import WEAKEST, points_problem
+from convexhc.model.problem import WEAKEST, points_problem
 from convexhc.solvers import contracted_solve
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from convexhc.problem import graph_problem
+from convexhc.model.problem import graph_problem
 from convexhc.solvers import admm
 from laws import random_kernel, solved
 

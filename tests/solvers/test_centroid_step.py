@@ -5,14 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from convexhc.fusion.contraction import contract
 from convexhc.graph import Graph
-from convexhc.problem import graph_problem
+from convexhc.model.problem import graph_problem
+from convexhc.model.weighted_laplacian import laplacian
 from convexhc.solvers import admm, solve
 from convexhc.solvers.centroid_step import Factored, Rotated, centroid_step
-from convexhc.solvers.contraction import contract
 from convexhc.solvers.loop import run
-from convexhc.solvers.warm_start import fusion_of
-from convexhc.terms.weighted_laplacian import laplacian
 from laws import CONSTRAINTS, random_kernel, seeds, solved
 
 WAYS = {
@@ -47,7 +46,7 @@ def test_the_centroid_step_is_the_nearest_in_its_quadratic(
         np.testing.assert_allclose(mass @ C, 1.0, atol=1e-10)
     H = problem.fidelity.matrix.dense
     H = H if way == "rotated" else problem.fidelity.lipschitz * np.eye(n)
-    differences = fusion_of(problem).differences
+    differences = problem.penalty.differences
     L = laplacian(differences.graph, differences.stiffness).toarray()
     residual = C @ H + rho * (L @ C) / mass[:, None] + tau * C - R
     # What is left is a multiplier of the sums: a constant in every row, and in every column.

@@ -10,7 +10,7 @@ import pytest
 
 import convexhc
 from convexhc import datasets, similarity
-from convexhc.problem import smooth_problem
+from convexhc.model.problem import smooth_problem
 from convexhc.solvers import memory
 from convexhc.solvers.loop import run
 from convexhc.solvers.solve import choose_method, prepare

@@ -11,16 +11,16 @@ from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
+from convexhc.fusion.contraction import contract
+from convexhc.fusion.points_solve import solve_contracted
 from convexhc.graph import Graph
 from convexhc.kernels.newton import near, newton_direction, respond, response, well_inside
 from convexhc.kernels.prox import dual_norms, norms
-from convexhc.problem import points_problem
+from convexhc.model.problem import points_problem
 from convexhc.solvers import newton, points
-from convexhc.solvers.contraction import contract
 from convexhc.solvers.dual_fista import DualAscent
 from convexhc.solvers.loop import Status, run
 from convexhc.solvers.newton import SemismoothNewton
-from convexhc.solvers.points import solve_contracted
 from laws import L1_RATIOS, first_occurrence, l1_ratios, random_problem, random_weights, seeds
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Scripted, shrinking_pair
 
-from convexhc.problem import Certificate
+from convexhc.model.problem import Certificate
 from convexhc.solvers.loop import run
 from convexhc.solvers.schedule import Schedule
 

@@ -21,7 +21,7 @@ from convexhc.commands.inputs import (
 from convexhc.commands.messages import Refusal, Say, clock, counted
 from convexhc.commands.saved_results import tell_saved
 from convexhc.graph import Graph
-from convexhc.problem import Problem
+from convexhc.model.problem import FusionProblem
 from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.multiscale import BLOCK
 from convexhc.solvers.loop import run
@@ -98,7 +98,7 @@ def info(options: Namespace, say: Say) -> int:
     return 0
 
 
-def _paper_problem(kernel: Graph, options: Namespace) -> Problem:
+def _paper_problem(kernel: Graph, options: Namespace) -> FusionProblem:
     try:
         return prepare(
             kernel,
@@ -121,7 +121,7 @@ def _say_feature_cost(graph: Graph, say: Say) -> None:
     say(f"time: about {clock(seconds / 2)} to {clock(2 * seconds)} for a whole path")
 
 
-def _say_cost(problem: Problem, say: Say) -> None:
+def _say_cost(problem: FusionProblem, say: Say) -> None:
     """Memory by counting arrays, time by a few iterations."""
     method = choose_method(problem)
     needed, free = path_estimate(problem, method.name, keep=False), available()

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from convexhc.commands.messages import clock, counted
+from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
 from convexhc.path import Point
-from convexhc.solvers.lam_max import consensus_bound
 from convexhc.solvers.solve import prepare
 
 _BAR = 24

@@ -13,7 +13,7 @@ from convexhc.commands.folder import FILES, Folder, resuming
 from convexhc.commands.messages import Refusal, Say, clock, counted
 from convexhc.io.archive import kind_of
 from convexhc.path import Path, Point
-from convexhc.path.storage import solved_so_far
+from convexhc.path.checkpoint import solved_so_far
 from convexhc.solvers.solution import Solution, Status
 from convexhc.version import __version__
 

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from convexhc._types import Labels
+from convexhc.fusion.contracted_solve import ContractedSolution, at_rest, solve_fused
+from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
+from convexhc.model.problem import FusionProblem
+from convexhc.path.checkpoint import Checkpoint, Progress
 from convexhc.path.level import Point, level_of
-from convexhc.path.storage import Checkpoint, Progress
-from convexhc.problem import Problem
-from convexhc.solvers.contracted_solve import ContractedSolution, at_rest, solve_fused
-from convexhc.solvers.lam_max import consensus_bound
 from convexhc.solvers.solve import choose_method
-from convexhc.solvers.warm_start import fusion_of
 
 # First lam of an ascending path, as a share of the bound on lam.
 _FIRST = 1e-3
@@ -52,7 +51,7 @@ class Continuation:
     ----------
     kernel : Graph
         The similarity.
-    problem : Problem
+    problem : FusionProblem
         At any lam.
     options : dict
         As `solve_path` records them.
@@ -65,7 +64,7 @@ class Continuation:
     """
 
     kernel: Graph
-    problem: Problem
+    problem: FusionProblem
     options: dict[str, Any]
     keep: Callable[[float], bool]
     saved: Checkpoint | None
@@ -74,7 +73,7 @@ class Continuation:
 
     def __post_init__(self) -> None:
         self.matrix = self.kernel.matrix()
-        self.weights = fusion_of(self.problem).differences.graph
+        self.weights = self.problem.penalty.graph
         self.fewest = self.weights.components()[0]
         self.most: int | None = self.options["max_clusters"]
         self.down = self.most is not None

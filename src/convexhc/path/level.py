@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, Labels
+from convexhc.fusion.contracted_solve import ContractedSolution
 from convexhc.metrics import effective_rank
-from convexhc.solvers.contracted_solve import ContractedSolution
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,24 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc._checks import checked_number
+from convexhc.fusion.components import Parts
+from convexhc.fusion.contracted_solve import ContractedSolution
+from convexhc.fusion.contraction import contract
+from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
 from convexhc.graph_checks import checked_names
 from convexhc.io import as_graph
 from convexhc.metrics import effective_rank_of
+from convexhc.model.problem import FusionProblem, points_problem
+from convexhc.path.checkpoint import Checkpoint, Progress
 from convexhc.path.level import Point
 from convexhc.path.options import Keep, checked_grid, keeper
 from convexhc.path.result import Path, Provenance
-from convexhc.path.storage import Checkpoint, Progress
-from convexhc.problem import Problem, points_problem
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.point_kernels import read_points
-from convexhc.solvers.components import Parts
-from convexhc.solvers.contracted_solve import ContractedSolution
-from convexhc.solvers.contraction import contract
-from convexhc.solvers.lam_max import consensus_bound
 from convexhc.solvers.loop import Solution
 from convexhc.solvers.memory import check_memory
-from convexhc.solvers.warm_start import fusion_of
 
 Array = NDArray[np.float64]
 
@@ -54,8 +53,8 @@ def solve_points_path(
     Minimises 1/2 |U - X|^2 + lam sum_{i<j} W_ij (alpha |U_i - U_j|_2 + l1_ratio |U_i - U_j|_1),
     alpha = 1 - l1_ratio, for growing lam: row U_i is the centroid of point i, and points whose
     centroids are equal form a cluster. Clusters of one lam are contracted for the next, and the
-    full problem certifies every answer (`convexhc.solvers.points`). Connected components of W are
-    solved apart (`convexhc.solvers.components`).
+    full problem certifies every answer (`convexhc.fusion.points_solve`). Connected components of W
+    are solved apart (`convexhc.fusion.components`).
 
     Parameters
     ----------
@@ -140,16 +139,16 @@ def solve_points_path(
     return Path(
         points=points,
         names=chosen,
-        components=fusion_of(problem).differences.graph.components()[1],
+        components=problem.penalty.graph.components()[1],
         complete=complete,
         provenance=provenance,
-        graph=fusion_of(problem).differences.graph,
+        graph=problem.penalty.graph,
         given_features=table,
     )
 
 
 def _march(
-    problem: Problem,
+    problem: FusionProblem,
     options: dict[str, Any],
     keep: Callable[[float], bool],
     saved: Checkpoint | None,
@@ -157,7 +156,7 @@ def _march(
 ) -> tuple[tuple[Point, ...], bool]:
     """Solve the grid upwards, each lam from the one before; tell whether the end was reached."""
     parts, single_nodes = Parts.of(problem), contract(problem, np.arange(problem.shape[0]))
-    goal = fusion_of(problem).differences.graph.components()[0]
+    goal = problem.penalty.graph.components()[0]
     progress = (saved.load(problem) if saved is not None else None) or Progress()
     try:
         for lam in options["lambdas"][len(progress.points) :]:
@@ -219,7 +218,7 @@ def _edge_weights(X: Array, weights: Any) -> Graph:
     return graph.without_diagonal()
 
 
-def _found(problem: Problem, count: int | np.integer) -> list[float]:
+def _found(problem: FusionProblem, count: int | np.integer) -> list[float]:
     """A geometric grid from where the first edges may be fused to the consensus.
 
     |U_i - X_i| is at most lam times the weights around i, so i and j are apart below
@@ -228,7 +227,7 @@ def _found(problem: Problem, count: int | np.integer) -> list[float]:
     """
     if isinstance(count, bool) or count < 2:
         raise ValueError(f"lambdas must be two or more, or a sequence, received {count!r}.")
-    penalty, X = fusion_of(problem), problem.fidelity.target
+    penalty, X = problem.penalty, problem.fidelity.target
     graph = penalty.differences.graph
     degree = np.bincount(graph.tail, graph.weight, graph.n)
     degree += np.bincount(graph.head, graph.weight, graph.n)
@@ -244,9 +243,9 @@ def _found(problem: Problem, count: int | np.integer) -> list[float]:
     return [float(lam) for lam in np.geomspace(first, 1.01 * bound, int(count))]
 
 
-def _digest(problem: Problem) -> str:
+def _digest(problem: FusionProblem) -> str:
     """Fingerprint of the points and of the edge weights."""
-    graph, mark = fusion_of(problem).differences.graph, hashlib.sha256()
+    graph, mark = problem.penalty.graph, hashlib.sha256()
     for array in (problem.fidelity.target, graph.tail, graph.head, graph.weight):
         mark.update(np.ascontiguousarray(array).tobytes())
     return mark.hexdigest()

@@ -14,8 +14,8 @@ from convexhc._checks import nonnegative
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
+from convexhc.path.checkpoint import pack_graph, pack_levels, unpack_graph, unpack_levels
 from convexhc.path.level import Point
-from convexhc.path.storage import pack_graph, pack_levels, unpack_graph, unpack_levels
 from convexhc.path.suggestion import Suggestion, suggest
 from convexhc.path.summary import summary_of
 from convexhc.similarity import spectral_features

@@ -8,16 +8,15 @@ from typing import Any
 
 from convexhc._checks import checked_number
 from convexhc.kernels.threads import threads_along
+from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.continuation import Continuation
 from convexhc.path.level import Point
 from convexhc.path.options import Keep, checked_grid, keeper
 from convexhc.path.result import Path
-from convexhc.path.storage import Checkpoint
 from convexhc.similarity import Similarity
 from convexhc.solvers.memory import check_memory
 from convexhc.solvers.provenance import Provenance, fingerprint
 from convexhc.solvers.solve import choose_method, prepare
-from convexhc.solvers.warm_start import fusion_of
 
 # Centroids of every lam are kept by default while all of them together stay small.
 _KEEP_NODES = 1000
@@ -107,7 +106,7 @@ def solve_path(
         "max_clusters": _checked_count(max_clusters),
         "similarity": K.record if isinstance(K, Similarity) else None,
     }
-    weighed = fusion_of(problem).differences.graph
+    weighed = problem.penalty.graph
     provenance = Provenance.of(options, fingerprint(graph, weighed))
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
     keep_if = keeper(keep, small=graph.n <= _KEEP_NODES)

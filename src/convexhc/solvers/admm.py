@@ -12,11 +12,11 @@ from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels import nonnegativity
 from convexhc.kernels.edges import Scratch
 from convexhc.kernels.linear_combinations import add_descent
-from convexhc.problem import Problem
+from convexhc.model.problem import FusionProblem
 from convexhc.solvers.centroid_step import CentroidStep, centroid_step
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.penalty_search import HillClimb
-from convexhc.solvers.warm_start import fused_labels, fusion_of, starting_point
+from convexhc.solvers.warm_start import fused_labels, starting_point
 
 
 @dataclass
@@ -67,9 +67,9 @@ class ADMM:
     linear: bool = False
     name: str = "admm"
 
-    def init(self, problem: Problem, start: Solution | None) -> ADMMState:
+    def init(self, problem: FusionProblem, start: Solution | None) -> ADMMState:
         """Start from the identity (or the data), or from an earlier solution."""
-        edges = fusion_of(problem).edges
+        edges = problem.penalty.edges
         C, Y, scratch = starting_point(problem, start)
         Z = edge_kernels.differences(C, edges)
         S = np.zeros_like(C)
@@ -83,7 +83,7 @@ class ADMM:
         _pull(problem, state)
         return state
 
-    def step(self, problem: Problem, state: ADMMState) -> float:
+    def step(self, problem: FusionProblem, state: ADMMState) -> float:
         """Centroids, then both copies and both duals; then perhaps another rho."""
         fidelity, solver = problem.fidelity, state.solver
         R = state.right
@@ -97,7 +97,7 @@ class ADMM:
             state.C = state.C + solver.change(R - state.last)
         state.last, state.right = state.right, state.last
         solver.n_solved += 1
-        penalty = fusion_of(problem)
+        penalty = problem.penalty
         rho, tau = solver.rho, solver.tau
         edges = edge_kernels.z_and_dual_update(
             state.C, state.Y, state.Z, rho, self.relax, penalty.edges, state.scratch
@@ -122,7 +122,7 @@ class ADMM:
                 _pull(problem, state)
         return move
 
-    def candidate(self, problem: Problem, state: ADMMState) -> Candidate:
+    def candidate(self, problem: FusionProblem, state: ADMMState) -> Candidate:
         """The centroids have the right sums; the projection mends their signs."""
         C, state.warm = problem.constraint.project(state.C, state.warm)
         return Candidate(C, state.Y, fused_labels(problem, state.scratch.fused), state.S)
@@ -158,9 +158,9 @@ _CHANGE = 5.0
 _WORTH = 1.2
 
 
-def _first_rho(problem: Problem, Y: FloatArray, Z: FloatArray) -> float:
+def _first_rho(problem: FusionProblem, Y: FloatArray, Z: FloatArray) -> float:
     """The size of the duals over that of the differences: of the start, or as far as one knows."""
-    penalty = fusion_of(problem)
+    penalty = problem.penalty
     dual, copies = _sizes(problem, Y, Z)
     dual *= _WARM
     if dual == 0.0:
@@ -172,7 +172,7 @@ def _first_rho(problem: Problem, Y: FloatArray, Z: FloatArray) -> float:
     return min(dual / copies, most) if dual > 0.0 and copies > 0.0 else most
 
 
-def _sign_penalty(problem: Problem, S: FloatArray, V: FloatArray) -> float:
+def _sign_penalty(problem: FusionProblem, S: FloatArray, V: FloatArray) -> float:
     """Penalty on the signs: the geometric mean of |H| and of multipliers over entries."""
     size = max(problem.fidelity.lipschitz, 1e-12)
     ratio = problem.shape[1] * _norm(S) / max(_norm(V), 1e-300)
@@ -201,14 +201,14 @@ def _norm(X: FloatArray) -> float:
     return float(np.sqrt(np.vdot(X, X)))
 
 
-def _sizes(problem: Problem, Y: FloatArray, Z: FloatArray) -> tuple[float, float]:
+def _sizes(problem: FusionProblem, Y: FloatArray, Z: FloatArray) -> tuple[float, float]:
     """Norms of a dual and of copies of differences, by the stiffness of the edges."""
-    return edge_kernels.sizes(Y, Z, fusion_of(problem).edges.stiffness)
+    return edge_kernels.sizes(Y, Z, problem.penalty.edges.stiffness)
 
 
-def _pull(problem: Problem, state: ADMMState) -> None:
+def _pull(problem: FusionProblem, state: ADMMState) -> None:
     """The right side D'(rho R Z - Y) + tau V - S afresh, after a change of rho."""
-    penalty, solver = fusion_of(problem), state.solver
+    penalty, solver = problem.penalty, state.solver
     n = state.C.shape[0]
     sums = edge_kernels.right_hand_side(state.Y, state.Z, solver.rho, penalty.edges, n)
     state.right[:] = penalty.metric.represent(sums)

@@ -18,10 +18,9 @@ from scipy.sparse import csc_array, diags_array
 
 from convexhc._types import FloatArray
 from convexhc.kernels import row_sums
-from convexhc.problem import Problem
-from convexhc.solvers.warm_start import fusion_of
-from convexhc.terms.factorization import Factor
-from convexhc.terms.weighted_laplacian import laplacian
+from convexhc.model.factorization import Factor
+from convexhc.model.problem import FusionProblem
+from convexhc.model.weighted_laplacian import laplacian
 
 Single = NDArray[np.float32]
 
@@ -43,7 +42,7 @@ class CentroidStep(Protocol):
         """The same for other penalties."""
 
 
-def centroid_step(problem: Problem, rho: float, tau: float, *, linear: bool) -> CentroidStep:
+def centroid_step(problem: FusionProblem, rho: float, tau: float, *, linear: bool) -> CentroidStep:
     """The step by the cheapest way; ``linear`` for a multiple of the identity in place of H."""
     if linear:
         factor = Factor.if_sparse(_system(problem, rho, tau))
@@ -52,14 +51,14 @@ def centroid_step(problem: Problem, rho: float, tau: float, *, linear: bool) -> 
     return Rotated(problem, rho, tau, linear=linear)
 
 
-def factors_sparsely(problem: Problem) -> bool:
+def factors_sparsely(problem: FusionProblem) -> bool:
     """Whether the linearised step has a sparse factor. The cost of one."""
     return Factor.if_sparse(_system(problem, 1.0, 1.0)) is not None
 
 
-def _system(problem: Problem, rho: float, tau: float) -> csc_array:
+def _system(problem: FusionProblem, rho: float, tau: float) -> csc_array:
     """Rho L + (|H| + tau) diag(mass), the system of every column when H is |H| I."""
-    differences = fusion_of(problem).differences
+    differences = problem.penalty.differences
     mass = differences.metric.mass
     level = problem.fidelity.lipschitz + tau * problem.constraint.nonnegative
     diagonal = level * (np.ones(problem.shape[0]) if mass is None else mass)
@@ -75,11 +74,11 @@ class Factored:
     """
 
     def __init__(
-        self, problem: Problem, rho: float, tau: float, factor: Factor | None = None
+        self, problem: FusionProblem, rho: float, tau: float, factor: Factor | None = None
     ) -> None:
         self.problem, self.rho, self.tau, self.n_solved = problem, rho, tau, 0
         self.factor = Factor(_system(problem, rho, tau)) if factor is None else factor
-        mass = fusion_of(problem).differences.metric.mass
+        mass = problem.penalty.differences.metric.mass
         self.mass = np.ones(problem.shape[0]) if mass is None else mass
 
     def at(self, rho: float, tau: float) -> Factored:
@@ -114,7 +113,7 @@ class Rotated:
     first rotated row.
     """
 
-    def __init__(self, problem: Problem, rho: float, tau: float, *, linear: bool) -> None:
+    def __init__(self, problem: FusionProblem, rho: float, tau: float, *, linear: bool) -> None:
         constraint = problem.constraint
         self.problem, self.linear = problem, linear
         self.rho, self.tau, self.n_solved = rho, tau, 0
@@ -123,7 +122,7 @@ class Rotated:
             self.Q, kappa = None, np.full(problem.shape[1], problem.fidelity.lipschitz)
         else:
             self.Q, kappa = problem.fidelity.spectrum
-        self.basis, self.inverse, gamma = fusion_of(problem).differences.spectrum
+        self.basis, self.inverse, gamma = problem.penalty.differences.spectrum
         stiffness = rho * gamma + tau * constraint.nonnegative
         self.weights = 1.0 / (kappa + stiffness[:, None])
         self.column_sums = constraint.column_sums

@@ -9,11 +9,11 @@ import numpy as np
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Scratch
-from convexhc.problem import Problem
+from convexhc.model.fidelity import Proximity
+from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Candidate, Solution, run
 from convexhc.solvers.momentum import Momentum
-from convexhc.solvers.warm_start import fused_labels, fusion_of, starting_point
-from convexhc.terms.fidelity import Proximity
+from convexhc.solvers.warm_start import fused_labels, starting_point
 
 
 @dataclass
@@ -41,15 +41,15 @@ class DualAscent:
 
     name: str = "dual_fista"
 
-    def init(self, problem: Problem, start: Solution | None) -> DualAscentState:
+    def init(self, problem: FusionProblem, start: Solution | None) -> DualAscentState:
         """Start from a zero dual, or from that of an earlier solution."""
         C, Y, scratch = starting_point(problem, start)
-        scratch.total[:] = edge_kernels.adjoint(Y, fusion_of(problem).edges, C.shape[0])
+        scratch.total[:] = edge_kernels.adjoint(Y, problem.penalty.edges, C.shape[0])
         return DualAscentState(C, Y, Y.copy(), scratch.total.copy(), scratch, Momentum())
 
-    def step(self, problem: Problem, state: DualAscentState) -> None:
+    def step(self, problem: FusionProblem, state: DualAscentState) -> None:
         """Ascend from the extrapolated dual, then extrapolate anew."""
-        penalty, fidelity = fusion_of(problem), problem.fidelity
+        penalty, fidelity = problem.penalty, problem.fidelity
         pull = penalty.metric.represent(state.sums)
         C, state.warm = problem.constraint.project(fidelity.target - pull, state.warm)
         value = fidelity.evaluate(C)[0] + penalty.metric.inner(pull, C)
@@ -66,7 +66,7 @@ class DualAscent:
         state.sums *= push
         state.sums += state.scratch.total
 
-    def candidate(self, problem: Problem, state: DualAscentState) -> Candidate:
+    def candidate(self, problem: FusionProblem, state: DualAscentState) -> Candidate:
         """The last projection, and the dual without extrapolation."""
         return Candidate(state.C, state.Y, fused_labels(problem, state.scratch.fused))
 
@@ -106,7 +106,7 @@ class DualFISTA:
     inner_iter: int = 200
     name: str = "dual_fista"
 
-    def init(self, problem: Problem, start: Solution | None) -> DualFISTAState:
+    def init(self, problem: FusionProblem, start: Solution | None) -> DualFISTAState:
         """Start from the identity, or from an earlier solution."""
         C, Y, _ = starting_point(problem, start)
         if start is None:
@@ -114,13 +114,13 @@ class DualFISTA:
         inner = replace(start, dual=start.dual / _curvature(problem))
         return DualFISTAState(C, C, Y, start.labels, Momentum(), inner)
 
-    def step(self, problem: Problem, state: DualFISTAState) -> None:
+    def step(self, problem: FusionProblem, state: DualFISTAState) -> None:
         """One gradient step on the kernel and one inner solve."""
         L = _curvature(problem)
         gradient = problem.fidelity.gradient(state.X)
-        inner = Problem(Proximity(state.X - gradient / L), problem.penalty, problem.constraint).at(
-            problem.lam / L
-        )
+        inner = FusionProblem(
+            Proximity(state.X - gradient / L), problem.penalty, problem.constraint
+        ).at(problem.lam / L)
         gap_tol = self.inner_share * min(state.moved, 1.0)
         state.inner = run(
             inner,
@@ -141,11 +141,11 @@ class DualFISTA:
         state.C, state.objective = C, objective
         state.Y, state.labels = L * state.inner.dual, state.inner.labels
 
-    def candidate(self, problem: Problem, state: DualFISTAState) -> Candidate:
+    def candidate(self, problem: FusionProblem, state: DualFISTAState) -> Candidate:
         """The inner solution is feasible; its dual is that of the problem over L."""
         return Candidate(state.C, state.Y, state.labels)
 
 
-def _curvature(problem: Problem) -> float:
+def _curvature(problem: FusionProblem) -> float:
     """The largest eigenvalue of the quadratic; without one, any number will do."""
     return problem.fidelity.lipschitz or problem.lam or 1.0

@@ -8,11 +8,13 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels.threads import threads_for
-from convexhc.problem import Certificate, Problem, fuse
+from convexhc.model.problem import Certificate, Problem, fuse
 from convexhc.solvers.schedule import Schedule
 from convexhc.solvers.solution import Solution, Status
 
 State = TypeVar("State")
+ProblemT = TypeVar("ProblemT", bound=Problem)
+ProblemT_contra = TypeVar("ProblemT_contra", bound=Problem, contravariant=True)
 
 __all__ = ["Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
 
@@ -30,23 +32,26 @@ class Candidate(NamedTuple):
     signs: FloatArray | None = None
 
 
-class Method(Protocol[State]):
-    """A solver is a first state and a step; the loop does the rest."""
+class Method(Protocol[ProblemT_contra, State]):
+    """A solver is a first state and a step; the loop does the rest.
+
+    Its first type parameter is the kind of problem it solves.
+    """
 
     @property
     def name(self) -> str:
         """How results call it."""
 
-    def init(self, problem: Problem, start: Solution | None) -> State:
+    def init(self, problem: ProblemT_contra, start: Solution | None) -> State:
         """First state, from nothing or from an earlier solution, which is not altered."""
 
-    def step(self, problem: Problem, state: State) -> float | None:
+    def step(self, problem: ProblemT_contra, state: State) -> float | None:
         """One iteration, in place; returns how far it moved, if the method measures it.
 
         A squared distance that vanishes at a solution, in the unit of the objective.
         """
 
-    def candidate(self, problem: Problem, state: State) -> Candidate:
+    def candidate(self, problem: ProblemT_contra, state: State) -> Candidate:
         """The point to certify."""
 
 
@@ -54,8 +59,8 @@ OnCheck = Callable[[int, Certificate], object]
 
 
 def run(
-    problem: Problem,
-    method: Method[State],
+    problem: ProblemT,
+    method: Method[ProblemT, State],
     *,
     start: Solution | None = None,
     tol: float = 1e-4,

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path as File
 
-from convexhc.problem import Problem
-from convexhc.terms.penalty import Fusion
+from convexhc.model.penalty import Fusion
+from convexhc.model.problem import FusionProblem
 
 # Float64 arrays alive at the peak of a solve, (n x m) and (E x m) each, counted from the code.
 _ARRAYS = {"admm": (14, 3), "primal_dual": (10, 2), "dual_fista": (16, 6), "newton": (16, 9)}
@@ -15,12 +15,12 @@ _LEAST = "primal_dual"
 _MEMINFO, _OWN_GROUP, _GROUPS = "/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"
 
 
-def estimate(problem: Problem, method: str) -> int:
+def estimate(problem: FusionProblem, method: str) -> int:
     """Bytes a solve will hold at its peak, to within a factor of about one and a half."""
     return _solve_bytes(method, *problem.shape, _edges(problem))
 
 
-def path_estimate(problem: Problem, method: str, *, keep: bool, solved: int = 40) -> int:
+def path_estimate(problem: FusionProblem, method: str, *, keep: bool, solved: int = 40) -> int:
     """Bytes a path will hold at its peak: one solve, the solutions it starts from, what it keeps.
 
     Where fusions come one by one, the march halves its steps and holds some six solutions ahead, an
@@ -63,7 +63,7 @@ def require_memory(what: str, needed: int, cheaper: str) -> None:
         )
 
 
-def check_memory(problem: Problem, method: str) -> None:
+def check_memory(problem: FusionProblem, method: str) -> None:
     """Refuse, with the figure and what to do, a solve that cannot fit."""
     n, m = problem.shape
     edges = _edges(problem)
@@ -82,7 +82,7 @@ def check_memory(problem: Problem, method: str) -> None:
     require_memory(what, estimate(problem, method), ", or ".join(ways))
 
 
-def _edges(problem: Problem) -> int:
+def _edges(problem: FusionProblem) -> int:
     return problem.penalty.n_edges if isinstance(problem.penalty, Fusion) else 0
 
 

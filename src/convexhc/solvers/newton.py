@@ -25,12 +25,12 @@ from convexhc.kernels.newton import (
     respond,
     response,
 )
-from convexhc.problem import Problem
+from convexhc.model.constraint import Free
+from convexhc.model.factorization import SPATIAL, definite_factor
+from convexhc.model.fidelity import Proximity
+from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.warm_start import fused_labels, fusion_of, starting_point
-from convexhc.terms.constraint import Free
-from convexhc.terms.factorization import SPATIAL, definite_factor
-from convexhc.terms.fidelity import Proximity
+from convexhc.solvers.warm_start import fused_labels, starting_point
 
 # A subproblem is solved until its error is this share of what the next dual can mend.
 _SHARE = 0.25
@@ -108,7 +108,7 @@ class SemismoothNewton:
     allowance: float = 0.0
     name: str = "newton"
 
-    def init(self, problem: Problem, start: Solution | None) -> NewtonState:
+    def init(self, problem: FusionProblem, start: Solution | None) -> NewtonState:
         """Start from the data, or from an earlier solution."""
         if not isinstance(problem.fidelity, Proximity) or not isinstance(problem.constraint, Free):
             raise TypeError(
@@ -118,7 +118,7 @@ class SemismoothNewton:
             )
         C, Y, _ = starting_point(problem, start)
         n, m = C.shape
-        mass, edges = problem.fidelity.metric.mass, fusion_of(problem).edges
+        mass, edges = problem.fidelity.metric.mass, problem.penalty.edges
         round_balls = m > SPATIAL and not edges.soft.any()
         state = NewtonState(
             C,
@@ -131,7 +131,7 @@ class SemismoothNewton:
         _evaluate(problem, state, C)
         return state
 
-    def step(self, problem: Problem, state: NewtonState) -> None:
+    def step(self, problem: FusionProblem, state: NewtonState) -> None:
         """Minimise the augmented Lagrangian, then take the new dual."""
         for _ in range(_NEWTON_STEPS):
             if state.inner <= max(_SHARE * state.outer, _ROUND_OFF * abs(state.value)):
@@ -151,18 +151,18 @@ class SemismoothNewton:
             state.sigma *= _GROWTH
             _evaluate(problem, state, state.C)
 
-    def candidate(self, problem: Problem, state: NewtonState) -> Candidate:
+    def candidate(self, problem: FusionProblem, state: NewtonState) -> Candidate:
         """The centroids and the response of the dual, which is feasible."""
-        fused, penalty = state.at.fused, fusion_of(problem)
+        fused, penalty = state.at.fused, problem.penalty
         if self.allowance > 0.0:
             each = self.allowance / max(fused.size, 1)
             fused = fused | near(state.C, state.mass, penalty.edges, each)
         return Candidate(state.C, state.at.Y, fused_labels(problem, fused))
 
 
-def _natural_sigma(problem: Problem, C: FloatArray) -> float:
+def _natural_sigma(problem: FusionProblem, C: FloatArray) -> float:
     """Radius of a dual ball over the distance between its two centroids, for a middling edge."""
-    edges = fusion_of(problem).edges
+    edges = problem.penalty.edges
     radius = edges.soft + edges.block
     # Centroids that have met tell nothing; the data behind them do.
     apart = lengths(C, edges) + _DATA * lengths(problem.fidelity.target, edges)
@@ -170,9 +170,9 @@ def _natural_sigma(problem: Problem, C: FloatArray) -> float:
     return float(np.median(radius[usable] / apart[usable])) if usable.any() else 1.0
 
 
-def _evaluate(problem: Problem, state: NewtonState, C: FloatArray) -> None:
+def _evaluate(problem: FusionProblem, state: NewtonState, C: FloatArray) -> None:
     """Bring everything in the state to C. One pass over the edges."""
-    edges = fusion_of(problem).edges
+    edges = problem.penalty.edges
     smoothed, state.outer = respond(C, state.Y, state.sigma, edges, state.at)
     data = problem.fidelity.target
     fidelity, state.inner = descend(C, data, state.mass, state.at.total, state.G)
@@ -201,9 +201,9 @@ def _direction(edges: Edges, state: NewtonState) -> FloatArray:
         return direction
 
 
-def _newton_step(problem: Problem, state: NewtonState) -> bool:
+def _newton_step(problem: FusionProblem, state: NewtonState) -> bool:
     """One step with a line search; False when round-off leaves nothing to gain."""
-    edges = fusion_of(problem).edges
+    edges = problem.penalty.edges
     direction = _direction(edges, state)
     C, value, inner = state.C, state.value, state.inner
     slope = float(np.vdot(direction, state.G))

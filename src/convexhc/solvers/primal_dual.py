@@ -9,9 +9,9 @@ import numpy as np
 from convexhc._types import FloatArray
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Scratch
-from convexhc.problem import Problem
+from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.warm_start import fused_labels, fusion_of, starting_point
+from convexhc.solvers.warm_start import fused_labels, starting_point
 
 
 @dataclass
@@ -40,21 +40,21 @@ class PrimalDual:
 
     name: str = "primal_dual"
 
-    def init(self, problem: Problem, start: Solution | None) -> PrimalDualState:
+    def init(self, problem: FusionProblem, start: Solution | None) -> PrimalDualState:
         """Start from the identity (or the data), or from an earlier solution."""
         C, Y, scratch = starting_point(problem, start)
-        scratch.total[:] = edge_kernels.adjoint(Y, fusion_of(problem).edges, C.shape[0])
+        scratch.total[:] = edge_kernels.adjoint(Y, problem.penalty.edges, C.shape[0])
         # In the unit of the similarity, so that its scale does not matter. Duals are as large as
         # their balls while these are small, and no larger than the gradients they balance.
-        strongest = float(fusion_of(problem).differences.graph.weight.max(initial=0.0))
+        strongest = float(problem.penalty.graph.weight.max(initial=0.0))
         L = problem.fidelity.lipschitz
         balls = max(problem.lam * strongest, 1e-3 * L)
         weight = min(balls, L) if L > 0.0 else balls
         return PrimalDualState(C, Y, scratch, weight, (weight / 20.0, weight * 20.0))
 
-    def step(self, problem: Problem, state: PrimalDualState) -> float:
+    def step(self, problem: FusionProblem, state: PrimalDualState) -> float:
         """One primal and one dual step."""
-        penalty = fusion_of(problem)
+        penalty = problem.penalty
         norm = max(penalty.differences.norm_squared, 1e-12) ** 0.5
         sigma = state.weight / norm
         tau = 1.0 / (0.5 * problem.fidelity.lipschitz + state.weight * norm)
@@ -75,7 +75,7 @@ class PrimalDual:
             _rebalance(state)
         return float(primal + dual)
 
-    def candidate(self, problem: Problem, state: PrimalDualState) -> Candidate:
+    def candidate(self, problem: FusionProblem, state: PrimalDualState) -> Candidate:
         """The iterate itself is feasible."""
         return Candidate(state.C, state.Y, fused_labels(problem, state.scratch.fused))
 

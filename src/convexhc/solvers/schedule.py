@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from convexhc.problem import Certificate
+from convexhc.model.problem import Certificate
 from convexhc.solvers.solution import Solution
 
 # The gap is proportional to this power of the step length, as measured along runs of ADMM.

@@ -10,7 +10,9 @@ import numpy as np
 from convexhc._checks import checked_number, named
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.problem import Problem, graph_problem
+from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
+from convexhc.model.fidelity import Kernel, Proximity
+from convexhc.model.problem import FusionProblem, graph_problem
 from convexhc.similarity import Similarity, require_psd, sparsify
 from convexhc.solvers.admm import ADMM
 from convexhc.solvers.centroid_step import factors_sparsely
@@ -19,9 +21,6 @@ from convexhc.solvers.loop import Method, OnCheck, Solution, run
 from convexhc.solvers.memory import check_memory
 from convexhc.solvers.primal_dual import PrimalDual
 from convexhc.solvers.provenance import Provenance, fingerprint
-from convexhc.solvers.warm_start import fusion_of
-from convexhc.terms.constraint import Constraint, DoublyStochastic, RowSimplex
-from convexhc.terms.fidelity import Kernel, Proximity
 
 MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
 ConstraintName = Literal["doubly_stochastic", "simplex"]
@@ -126,13 +125,13 @@ def solve(
         max_iter=options["max_iter"],
         on_check=on_check,
     )
-    data = fingerprint(graph, fusion_of(problem).differences.graph)
+    data = fingerprint(graph, problem.penalty.graph)
     return replace(solution, names=graph.names, provenance=Provenance.of(options, data))
 
 
 def prepare(
     K: Any, lam: float, *, weights: Any, l1_ratio: float, constraint: str
-) -> tuple[Graph, Problem]:
+) -> tuple[Graph, FusionProblem]:
     """Read and check everything a graph problem is made of; refuse what is not convex."""
     graph = as_graph(K, signed=weights is not None)
     require_psd(graph)
@@ -146,19 +145,19 @@ def prepare(
     return graph, problem
 
 
-def choose_method(problem: Problem, name: str = "auto") -> Method[Any]:
+def choose_method(problem: FusionProblem, name: str = "auto") -> Method[FusionProblem, Any]:
     """The solver of that name; "auto" picks by size, on the figures of `make bench`.
 
     ADMM needs the fewest iterations, but each has four N^3 products. On larger graphs it is
     linearised, as long as a sparse factor or the eigenvectors of the Laplacian can be had.
     """
-    methods: dict[str, Method[Any]] = {
+    methods: dict[str, Method[FusionProblem, Any]] = {
         "dual_fista": DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA(),
         "admm": ADMM(),
         "primal_dual": PrimalDual(),
     }
     if name != "auto":
-        chosen: Method[Any] = named("method", name, {**methods, "auto": None})
+        chosen: Method[FusionProblem, Any] = named("method", name, {**methods, "auto": None})
         return chosen
     if problem.shape[0] > _LINEAR_ROWS and not factors_sparsely(problem):
         return methods["primal_dual"]

@@ -11,20 +11,9 @@ from convexhc._types import FloatArray, Labels
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Scratch
-from convexhc.problem import Problem
+from convexhc.model.fidelity import Kernel
+from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Solution
-from convexhc.terms.fidelity import Kernel
-from convexhc.terms.penalty import Fusion
-
-
-def fusion_of(problem: Problem) -> Fusion:
-    """The fusion penalty of a problem; other penalties have solvers of their own."""
-    if not isinstance(problem.penalty, Fusion):
-        raise TypeError(
-            "this method needs a fusion penalty, the problem has "
-            f"{type(problem.penalty).__name__}: use the projected gradient method."
-        )
-    return problem.penalty
 
 
 class Start(NamedTuple):
@@ -35,12 +24,12 @@ class Start(NamedTuple):
     scratch: Scratch
 
 
-def starting_point(problem: Problem, start: Solution | None) -> Start:
+def starting_point(problem: FusionProblem, start: Solution | None) -> Start:
     """Centroids, dual and fused edges of ``start``, or of the solution at lam = 0.
 
     Everything is new: ``start`` is not altered.
     """
-    penalty = fusion_of(problem)
+    penalty = problem.penalty
     n, m = problem.shape
     if start is None:
         # The solution at lam = 0 of a whole kernel; what a contracted one has nearest to it.
@@ -60,7 +49,7 @@ def starting_point(problem: Problem, start: Solution | None) -> Start:
     return Start(C, Y, scratch)
 
 
-def fused_labels(problem: Problem, fused: NDArray[np.bool_]) -> Labels:
+def fused_labels(problem: FusionProblem, fused: NDArray[np.bool_]) -> Labels:
     """Clusters: connected components of the edges whose prox is exactly zero."""
-    edges = fusion_of(problem).edges
+    edges = problem.penalty.edges
     return components(problem.shape[0], edges.tail, edges.head, fused)

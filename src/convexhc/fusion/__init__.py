@@ -1,0 +1,1 @@
+"""Exact fusions: contraction of clusters, and the flows that prove or split them."""

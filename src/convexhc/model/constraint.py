@@ -1,0 +1,194 @@
+"""Where the centroids may be: doubly stochastic matrices, rows on the simplex, anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from convexhc._types import FloatArray
+from convexhc.kernels import assignment, birkhoff, simplex
+from convexhc.model.inner_product import PLAIN, InnerProduct
+
+# Up to this size the exact assignment is as cheap as the bound.
+_EXACT_ASSIGNMENT_NODES = 100
+
+
+class Projected(NamedTuple):
+    """A projection C = max(X + u 1' + 1 v', 0) and (u, v), which warm-start the next one."""
+
+    C: FloatArray
+    warm: tuple[FloatArray, FloatArray] | None
+
+
+class Constraint(Protocol):
+    """A convex set of centroid matrices."""
+
+    @property
+    def metric(self) -> InnerProduct:
+        """Inner product in which projections are orthogonal."""
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether entries are kept at zero or above."""
+
+    @property
+    def row_sums(self) -> bool:
+        """Whether every row sums to one."""
+
+    @property
+    def column_sums(self) -> bool:
+        """Whether every column sums to one."""
+
+    def project(
+        self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
+    ) -> Projected:
+        """The nearest point of the set."""
+
+    def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
+        """A lower bound of min <G, Q> over the set, in its metric.
+
+        Multipliers of a projection of Q - t G, over t, tell where to look; it is tight when they
+        are those of a minimiser Q.
+        """
+
+    def residual(self, C: FloatArray) -> float:
+        """How far C is from satisfying the constraint."""
+
+
+@dataclass(frozen=True)
+class DoublyStochastic:
+    """Non-negative matrices whose rows and columns sum to one.
+
+    Parameters
+    ----------
+    tol : float
+        Bound on the error of row and column sums after a projection.
+    """
+
+    tol: float = 1e-10
+    metric: InnerProduct = PLAIN
+    nonnegative: bool = True
+    row_sums: bool = True
+    column_sums: bool = True
+
+    def project(
+        self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
+    ) -> Projected:
+        """Semismooth Newton on the multipliers; a few steps when warm. O(N^2) a step."""
+        u, v = warm if warm is not None else (None, None)
+        done = birkhoff.project(X, mass=self.metric.mass, u=u, v=v, tol=self.tol, check=False)
+        return Projected(done.C, (done.u, done.v))
+
+    def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
+        """Least cost of an assignment: exact for small G, from dual potentials otherwise.
+
+        At a minimiser Q, the projection of Q - t G is Q itself for any t, and its multipliers over
+        t are optimal potentials, so the bound they give in O(N^2) is tight there.
+        """
+        mass = self.metric.mass
+        if G.shape[1] <= _EXACT_ASSIGNMENT_NODES:
+            return float(assignment.exact_bound(G, mass=mass))
+        u, v = potentials if potentials is not None else (np.zeros(n) for n in G.shape)
+        return float(assignment.lower_bound(G, u, v, mass=mass)[0])
+
+    def residual(self, C: FloatArray) -> float:
+        """Largest error of a row or column sum, or largest negative entry."""
+        mass = self.metric.mass
+        columns = (C.sum(axis=0) if mass is None else mass @ C) - 1.0
+        rows = C.sum(axis=1) - 1.0
+        return float(max(np.abs(rows).max(), np.abs(columns).max(), -C.min(initial=0.0)))
+
+
+@dataclass(frozen=True)
+class RowSimplex:
+    """Rows on the probability simplex; columns free. The authors' code offers this variant."""
+
+    metric: InnerProduct = PLAIN
+    nonnegative: bool = True
+    row_sums: bool = True
+    column_sums: bool = False
+
+    def project(
+        self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
+    ) -> Projected:
+        """Every row on its own. O(N^2)."""
+        C, shift = simplex.project_rows(X)
+        return Projected(C, (shift, np.zeros(X.shape[1])))
+
+    def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
+        """The smallest entry of every row. Exact, O(N^2)."""
+        smallest = G.min(axis=1)
+        return float(smallest.sum() if self.metric.mass is None else self.metric.mass @ smallest)
+
+    def residual(self, C: FloatArray) -> float:
+        """Largest error of a row sum, or largest negative entry."""
+        return float(max(np.abs(C.sum(axis=1) - 1.0).max(), -C.min(initial=0.0)))
+
+
+@dataclass(frozen=True)
+class Free:
+    """No constraint: the centroids of classical convex clustering (eq. 1)."""
+
+    metric: InnerProduct = PLAIN
+    nonnegative: bool = False
+    row_sums: bool = False
+    column_sums: bool = False
+
+    def project(
+        self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
+    ) -> Projected:
+        """Everything is allowed."""
+        return Projected(X, None)
+
+    def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
+        """Unbounded below unless G vanishes."""
+        return 0.0 if not G.any() else -np.inf
+
+    def residual(self, C: FloatArray) -> float:
+        """Nothing to violate."""
+        return 0.0
+
+
+def project_doubly_stochastic(X: ArrayLike, *, tol: float = 1e-10) -> FloatArray:
+    """Project a square matrix on the doubly stochastic matrices, exactly.
+
+    argmin |P - X|_F over P >= 0, P 1 = 1, 1'P = 1'. The solution is max(X + u 1' + 1 v', 0), and
+    the multipliers (u, v) come from a semismooth Newton method on their concave dual.
+
+    Parameters
+    ----------
+    X : (n, n) array_like
+        Any finite matrix.
+    tol : float
+        Bound on the error of every row and column sum.
+
+    Returns
+    -------
+    ndarray
+        The projection, float32 if X is float32, float64 otherwise. O(n^2) memory.
+
+    Raises
+    ------
+    ValueError
+        X is not square, is empty, or holds NaN or infinite entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import convexhc
+    >>> convexhc.project_doubly_stochastic([[2.0, 0.0], [0.0, 0.0]])
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    X = np.asarray(X)
+    if X.dtype != np.float32:
+        X = X.astype(np.float64, copy=False)
+    if X.ndim != 2 or X.shape[0] != X.shape[1] or X.size == 0:
+        raise ValueError(
+            f"X must be a square matrix with at least one row, received shape {X.shape}: "
+            "pass an n x n array."
+        )
+    return birkhoff.project(X, tol=tol).C

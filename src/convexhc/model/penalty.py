@@ -1,0 +1,205 @@
+"""What pulls neighbouring centroids together: the mixed fusion penalty, and its squared cousin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import eigsh
+
+from convexhc._types import FloatArray
+from convexhc.graph import Graph
+from convexhc.kernels import edges as edge_kernels
+from convexhc.kernels.edges import Edges
+from convexhc.model.inner_product import PLAIN, InnerProduct
+from convexhc.model.weighted_laplacian import laplacian
+
+_DENSE_NODES = 400  # below this, eigenvalues come from a dense decomposition
+
+
+class Penalty(Protocol):
+    """A convex function of the centroids with strength ``lam``."""
+
+    @property
+    def lam(self) -> float:
+        """The strength."""
+
+    def value(self, C: FloatArray) -> float:
+        """Value at C, with the strength."""
+
+    def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
+        """Offset and slope of an affine function of the centroids that lies below the penalty."""
+
+
+class LaplacianSpectrum(NamedTuple):
+    """Basis orthonormal in the metric (columns), its inverse, and the eigenvalues of D'D."""
+
+    basis: FloatArray
+    inverse: FloatArray
+    gamma: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """The edge-difference operator D of a graph: (D C)_e = C[tail_e] - C[head_e].
+
+    Duals are as large as the weights of their edges, so solvers take steps along an edge in
+    proportion to its weight: edge vectors have the norm sum_e r_e |z_e|^2, with the stiffness
+    r = w / mean(w), and D' is the adjoint in that norm and in the metric. What is computed once
+    (largest eigenvalue and spectrum of the Laplacian D'D) is kept here and shared along a path.
+    """
+
+    graph: Graph
+    metric: InnerProduct = PLAIN
+
+    @cached_property
+    def _root(self) -> FloatArray:
+        mass = self.metric.mass
+        return np.ones(self.graph.n) if mass is None else np.sqrt(mass)
+
+    @cached_property
+    def stiffness(self) -> FloatArray:
+        """Weight of every edge over the mean weight."""
+        weight = self.graph.weight
+        return weight / weight.mean() if weight.size else weight
+
+    @cached_property
+    def laplacian(self) -> csr_array:
+        """D'D, the Laplacian of the stiffness, in coordinates scaled by sqrt(mass)."""
+        plain = laplacian(self.graph, self.stiffness).tocoo()
+        row, column = plain.coords
+        scaled = plain.data / (self._root[row] * self._root[column])
+        return csr_array((scaled, (row, column)), shape=plain.shape)
+
+    @cached_property
+    def norm_squared(self) -> float:
+        """|D|^2, the largest eigenvalue of D'D (never below the true one)."""
+        n = self.graph.n
+        if self.graph.n_edges == 0:
+            return 0.0
+        if n <= _DENSE_NODES:
+            return float(self.spectrum.gamma.max()) * (1.0 + 1e-12)
+        start = np.random.default_rng(0).standard_normal(n)
+        largest = eigsh(self.laplacian, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
+        return float(largest[0]) * (1.0 + 1e-5)
+
+    @cached_property
+    def spectrum(self) -> LaplacianSpectrum:
+        """Eigenbasis of D'D, the constant vector first. O(N^3), once.
+
+        A disconnected graph has several zero eigenvalues, whose eigenvectors are any basis; lifting
+        the constant vector to the top of the spectrum sets it apart from the others.
+        """
+        dense, root = self.laplacian.toarray(), self._root
+        constant = root / np.linalg.norm(root)
+        lift = 2.0 * dense.diagonal().max() + 1.0
+        gamma, P = np.linalg.eigh(dense + lift * np.outer(constant, constant))
+        P, gamma = np.roll(P, 1, axis=1), np.maximum(np.roll(gamma, 1), 0.0)
+        P[:, 0], gamma[0] = constant, 0.0
+        return LaplacianSpectrum(
+            P / root[:, None], np.ascontiguousarray((P * root[:, None]).T), gamma
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Fusion:
+    """Mixed total variation over the edges (eq. 4): exact fusions of neighbouring centroids.
+
+    lam sum_e w_e ((1 - l1_ratio) |C_i - C_j|_2 + l1_ratio |C_i - C_j|_1), each edge once.
+
+    One dual row per edge, in lam w_e ((1 - l1_ratio) Ball_2 + l1_ratio Ball_inf), stands for the
+    paper's p and q together.
+
+    Parameters
+    ----------
+    differences : Differences
+        The operator of the graph whose weights are used.
+    lam : float
+        Strength, not negative.
+    l1_ratio : float
+        Share of the l1 norm, between 0 and 1 (the paper's 1 - alpha).
+    """
+
+    differences: Differences
+    lam: float
+    l1_ratio: float = 0.05
+
+    @cached_property
+    def edges(self) -> Edges:
+        """Edge ends, thresholds and stiffness, as the kernels take them."""
+        g = self.differences.graph
+        radius = self.lam * g.weight
+        soft, block = self.l1_ratio * radius, (1.0 - self.l1_ratio) * radius
+        return Edges(g.tail, g.head, soft, block, self.differences.stiffness)
+
+    @property
+    def graph(self) -> Graph:
+        """The edges and their weights."""
+        return self.differences.graph
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges, the rows of a dual."""
+        return self.graph.n_edges
+
+    def value(self, C: FloatArray) -> float:
+        """Penalty of C. O(E m)."""
+        return float(edge_kernels.penalty_value(C, self.edges))
+
+    @property
+    def metric(self) -> InnerProduct:
+        """Inner product of the centroids."""
+        return self.differences.metric
+
+    def pull(self, Y: FloatArray) -> FloatArray:
+        """D'Y, as a gradient in the metric. O(E m)."""
+        sums = edge_kernels.adjoint(Y, self.edges, self.differences.graph.n)
+        return self.metric.represent(sums)
+
+    def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
+        """<D'Y, .>: below the penalty everywhere, as Y is in its dual balls."""
+        return 0.0, self.pull(Y)
+
+    def feasible_dual(self, Y: FloatArray) -> FloatArray:
+        """The nearest dual in the balls, a new array. O(E m)."""
+        dual = np.ascontiguousarray(Y, np.float64)
+        out = np.empty_like(dual)
+        edge_kernels.project_dual(dual, self.edges, out)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredFusion:
+    """Squared differences in the feature space of the kernel (appendix D): smooth, never fuses.
+
+    lam sum_e w_e (C_i - C_j) K (C_i - C_j)' = lam Tr(C' L C K), L the weighted Laplacian.
+
+    Parameters
+    ----------
+    laplacian : csr_array
+        L, of the edge weights.
+    K : ndarray
+        The kernel, dense.
+    lam : float
+        Strength, not negative.
+    """
+
+    laplacian: csr_array
+    K: FloatArray
+    lam: float
+
+    def value(self, C: FloatArray) -> float:
+        """Penalty of C, from its gradient: the term is homogeneous of degree two."""
+        return 0.5 * float(np.vdot(C, self.gradient(C)))
+
+    def gradient(self, C: FloatArray) -> FloatArray:
+        """2 lam L C K. O(nnz(L) N + N^3)."""
+        return 2.0 * self.lam * np.asarray((self.laplacian @ C) @ self.K)
+
+    def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The tangent at C; the dual plays no part."""
+        slope = self.gradient(C)
+        return -0.5 * float(np.vdot(C, slope)), slope

@@ -1,0 +1,140 @@
+"""The Laplacian of a graph, under any weights on its edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from convexhc._types import FloatArray, IntArray
+from convexhc.graph import Graph
+from convexhc.kernels.components import components
+from convexhc.kernels.flows import potentials
+from convexhc.model.factorization import Factor
+
+# Least share of the largest conductance that joins pieces of one layer: a potential is a flow over
+# a conductance, and those of weaker edges would leave no digits for the others.
+_WEAKEST = 1e-8
+
+
+def laplacian(graph: Graph, weight: NDArray[np.float64]) -> csr_array:
+    """D' diag(weight) D: degrees on the diagonal, minus the weights off it. O(n + E).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pair = Graph.from_matrix([[0.0, 2.0], [2.0, 0.0]])
+    >>> laplacian(pair, pair.weight).toarray()
+    array([[ 2., -2.],
+           [-2.,  2.]])
+    """
+    n, tail, head = graph.n, graph.tail, graph.head
+    degree = np.bincount(tail, weight, n) + np.bincount(head, weight, n)
+    nodes = np.arange(n)
+    rows = np.concatenate([tail, head, nodes])
+    columns = np.concatenate([head, tail, nodes])
+    return csr_array((np.concatenate([-weight, -weight, degree]), (rows, columns)), shape=(n, n))
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Edges that are not too much weaker than each other, among pieces that stronger ones join.
+
+    A Laplacian under conductances further apart than its numbers have digits is singular to all
+    purposes. One layer of it is not, nor are those of weaker edges after the pieces are contracted.
+
+    Parameters
+    ----------
+    at : ndarray of int
+        The edges, by number.
+    ends : (2, edges) ndarray of int
+        Their two nodes.
+    conductance : ndarray
+        Of those edges.
+    piece : (n,) ndarray of int
+        Piece of every node.
+    """
+
+    at: IntArray
+    ends: IntArray
+    conductance: FloatArray
+    piece: IntArray
+
+    @classmethod
+    def all_of(cls, n: int, ends: IntArray, conductance: FloatArray) -> list[Layer]:
+        """Take the edges of n nodes apart, the strongest first. O(n + E) a layer.
+
+        Examples
+        --------
+        >>> chain = np.array([[0, 1, 2], [1, 2, 3]])
+        >>> [layer.at.tolist() for layer in Layer.all_of(4, chain, np.array([1.0, 1e-20, 0.5]))]
+        [[0, 2], [1]]
+        """
+        found, piece, left = [], np.arange(n), np.arange(conductance.size)
+        while left.size:
+            (tail, head), c = piece[ends[:, left]], conductance[left]
+            count = int(piece.max()) + 1
+            part, top = components(count, tail, head, np.ones(left.size, np.bool_)), np.zeros(count)
+            np.maximum.at(top, part[tail], c)
+            joined = components(count, tail, head, c >= _WEAKEST * top[part[tail]])
+            # Weak edges inside a piece have their part in its flow, small as it is.
+            inside = joined[tail] == joined[head]
+            found.append(cls(left[inside], ends[:, left[inside]], c[inside], piece))
+            piece, left = joined[piece], left[~inside]
+        return found
+
+    @cached_property
+    def between(self) -> IntArray:
+        """Pieces at the ends of every edge; several edges may join the same two."""
+        return np.ascontiguousarray(self.piece[self.ends])
+
+    @cached_property
+    def pull(self) -> csr_array:
+        """Takes potentials of the pieces to what their flow brings to every node."""
+        (tail, head), (i, j), c = self.ends, self.between, self.conductance
+        shape = self.piece.size, int(self.piece.max()) + 1
+        value = np.concatenate([c, c, -c, -c])
+        rows, columns = np.concatenate([tail, head, tail, head]), np.concatenate([i, j, j, i])
+        return csr_array((value, (rows, columns)), shape=shape)
+
+    @cached_property
+    def gather(self) -> csr_array:
+        """Sums over pieces."""
+        n = self.piece.size
+        return csr_array((np.ones(n), (self.piece, np.arange(n))))
+
+    @cached_property
+    def _factor(self) -> Factor:
+        """Grounded where a component has the most conductance, which leaves flows what they are."""
+        n, (tail, head), c = int(self.piece.max()) + 1, self.between, self.conductance
+        degree: FloatArray = np.asarray(
+            np.bincount(tail, c, n) + np.bincount(head, c, n), np.float64
+        )
+        part = components(n, tail, head, np.ones(tail.size, np.bool_))
+        order = np.argsort(-degree, kind="stable")
+        ground = order[np.unique(part[order], return_index=True)[1]]
+        degree[ground] = 2.0 * degree[ground]
+        degree[degree == 0.0] = 1.0
+        nodes = np.arange(n)
+        rows, columns = np.concatenate([tail, head, nodes]), np.concatenate([head, tail, nodes])
+        value = np.concatenate([-c, -c, degree])
+        return Factor(csc_array((value, (rows, columns)), shape=(n, n)))
+
+    def potentials(self, R: FloatArray, *, factored: bool = True) -> FloatArray:
+        """X with L X = R, one row a piece: by a factor, or by conjugate gradients."""
+        if not factored:
+            tail, head = self.between
+            return potentials(R, tail, head, self.conductance)
+        rows, out = self._factor.rows, np.empty_like(R)
+        X = np.ascontiguousarray(R[rows])
+        self._factor.solve(X)
+        out[rows] = X
+        return out
+
+    def flow(self, X: FloatArray) -> FloatArray:
+        """What flows along every edge under potentials of the pieces."""
+        tail, head = self.between
+        return np.asarray(self.conductance[:, None] * (X[tail] - X[head]))

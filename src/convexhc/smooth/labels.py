@@ -1,0 +1,107 @@
+"""Clusters of the smooth model: how many a lam resolves, and which nodes belong to them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import linalg
+
+from convexhc._types import FloatArray, Labels
+from convexhc.kernels.labels import numbered_by_first
+from convexhc.smooth.modes import Modes
+
+
+def counts_at(modes: Modes, lam: float) -> Labels:
+    """Clusters of every component at lam: the modes that are shrunk by less than half.
+
+    A mode of eigenvalue mu is multiplied by 1 / (1 + 2 lam mu), which is above one half while
+    2 lam mu < 1. k separated groups give k such modes over a whole range of lam.
+    """
+    if lam == 0.0:
+        return modes.sizes
+    reach = 0.5 / lam
+    if reach >= modes.horizon:
+        finest = 0.5 / modes.horizon if modes.horizon > 0.0 else np.inf
+        raise ValueError(
+            f"lam = {lam:g} resolves more than the {modes.eigenvalues.shape[1]} modes computed, "
+            f"which reach down to lam = {finest:.4g}: ask smooth_path for more dimensions."
+        )
+    return np.asarray(1 + (modes.eigenvalues < reach).sum(axis=1))
+
+
+def counts_for(modes: Modes, n_clusters: int) -> Labels:
+    """Clusters of every component when there are ``n_clusters`` in all: the smoothest modes."""
+    n, c = modes.component.size, modes.n_components
+    if not c <= n_clusters <= n:
+        raise ValueError(
+            f"n_clusters must be between {c}, the number of connected components, which never "
+            f"join in the smooth model, and the {n} nodes; received {n_clusters}."
+        )
+    if n_clusters == n:
+        return modes.sizes
+    chosen = np.argsort(modes.eigenvalues, axis=None, kind="stable")[: n_clusters - c]
+    values = modes.eigenvalues.ravel()[chosen]
+    if chosen.size < n_clusters - c or (values > modes.horizon).any():
+        raise ValueError(
+            f"{n_clusters} clusters need more than the {modes.eigenvalues.shape[1]} modes "
+            "computed: ask smooth_path for more dimensions."
+        )
+    return np.asarray(1 + np.bincount(chosen // modes.eigenvalues.shape[1], minlength=c))
+
+
+def middle_lam(modes: Modes, counts: Labels) -> float:
+    """The middle, in ratio, of the range of lam that resolves these counts."""
+    place = np.arange(modes.eigenvalues.shape[1])
+    inside = place < (counts - 1)[:, None]
+    last = float(np.max(modes.eigenvalues, where=inside, initial=0.0))
+    outside = ~inside & np.isfinite(modes.eigenvalues)
+    following = float(np.min(modes.eigenvalues, where=outside, initial=np.inf))
+    if last == 0.0:
+        return 0.0
+    return 0.5 / float(np.sqrt(last * max(following, last) if following < np.inf else last**2))
+
+
+def partition(modes: Modes, counts: Labels, lam: float) -> Labels:
+    """Nodes of every component in so many clusters, by their coordinates at lam.
+
+    Pivoted QR of the modes finds one node deep in every cluster and the rotation that sends it to
+    an axis of its own; every node goes to the axis it is nearest to. Lloyd's steps (k-means) on
+    the coordinates start from there. Nothing is random, and turning the modes changes nothing.
+    O(n k^2). Labels are numbered by first occurrence; a cluster that ends empty is left out.
+    """
+    n = modes.component.size
+    order = np.argsort(modes.component, kind="stable")
+    ends = np.cumsum(modes.sizes)
+    labels = np.empty(n, dtype=np.int64)
+    used = 0
+    for c, k in enumerate(counts.tolist()):
+        nodes = order[ends[c] - modes.sizes[c] : ends[c]]
+        if k == 1:
+            labels[nodes] = used
+        elif k == nodes.size:
+            labels[nodes] = used + np.arange(k)
+        else:
+            mu, vectors = modes.eigenvalues[c, : k - 1], modes.vectors[nodes, : k - 1]
+            labels[nodes] = used + _grouped(vectors, vectors / (1.0 + 2.0 * lam * mu))
+        used += k
+    return numbered_by_first(labels)
+
+
+def _grouped(vectors: FloatArray, points: FloatArray) -> Labels:
+    """The clusters of one component, one more than it has columns."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    n = len(vectors)
+    basis = np.concatenate([np.full((n, 1), n**-0.5), vectors], axis=1)
+    pivots = linalg.qr(basis.T, mode="r", pivoting=True)[1][: basis.shape[1]]
+    U, _, Vt = np.linalg.svd(basis[pivots].T)
+    first = np.argmax(np.abs(basis @ (U @ Vt)), axis=1)
+    present = np.unique(first)
+    centres = np.array([points[first == k].mean(axis=0) for k in present])
+    model = KMeans(n_clusters=present.size, init=centres, n_init=1, random_state=0)
+    with warnings.catch_warnings():
+        # Nodes with equal coordinates can leave fewer clusters than asked for.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.asarray(model.fit_predict(points), dtype=np.int64)

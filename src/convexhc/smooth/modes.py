@@ -1,0 +1,223 @@
+"""The modes of a graph: eigenvectors of its Laplacian, smoothest first, component by component."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from convexhc._types import FloatArray, Labels
+from convexhc.smooth.diffusion import Diffusion
+
+# Up to so many nodes all modes of a component come from one dense decomposition.
+DENSE_NODES = 1000
+# A mode is good once its residual is this share of its eigenvalue.
+MODE_TOL = 1e-3
+# Eigenvalues below this share of the largest are judged as if they were as large as that.
+ROUND_OFF = 1e-9
+# Budget of a subspace iteration: products of the Laplacian with the whole block.
+MAX_PRODUCTS = 3000
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Eigenvectors of L with their eigenvalues, those of every component among themselves.
+
+    Components do not see each other, so a mode lives in one of them. The constant one of every
+    component, with eigenvalue zero, is known and left out.
+
+    Parameters
+    ----------
+    component : (n,) ndarray of int
+        Connected component of every node.
+    eigenvalues : (c, d) ndarray
+        Those of every component, in increasing order; infinite past the last one.
+    vectors : (n, d) ndarray
+        Column k holds, in the rows of a component, its mode k; zero past the last one.
+    residual : (c, d) ndarray
+        |L v - mu v| / mu. The column of pi(lam) V that belongs to v is, at any lam, no further
+        than this from v / (1 + 2 lam mu). For a mu below 1e-9 of the largest eigenvalue, that
+        share of it stands for mu.
+    """
+
+    component: Labels
+    eigenvalues: FloatArray
+    vectors: FloatArray
+    residual: FloatArray
+
+    @cached_property
+    def sizes(self) -> Labels:
+        """Number of nodes of every component."""
+        return np.bincount(self.component)
+
+    @property
+    def n_components(self) -> int:
+        """Number of components."""
+        return int(self.sizes.size)
+
+    @cached_property
+    def counts(self) -> Labels:
+        """How many modes are known of every component, the constant one included."""
+        return np.asarray(1 + np.isfinite(self.eigenvalues).sum(axis=1))
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all there are."""
+        return bool((self.counts == self.sizes).all())
+
+    @property
+    def horizon(self) -> float:
+        """Every mode with an eigenvalue below this is known."""
+        short = self.counts < self.sizes
+        known = np.where(np.isfinite(self.eigenvalues), self.eigenvalues, 0.0)
+        return float(known[short].max(axis=1, initial=0.0).min(initial=np.inf))
+
+    def shrunk(self, lam: float, width: int | None = None) -> FloatArray:
+        """Every node in the first modes, each times 1 / (1 + 2 lam mu). O(n d)."""
+        vectors, values = self.vectors[:, :width], self.eigenvalues[:, :width]
+        factor = 1.0 / (1.0 + 2.0 * lam * np.where(np.isfinite(values), values, 0.0))
+        return np.asarray(vectors * (factor if len(factor) == 1 else factor[self.component]))
+
+    def remove(self, X: FloatArray) -> None:
+        """Take the part of every column that lies in these modes off it, in place. O(n d m)."""
+        if self.n_components == 1:
+            X -= self.vectors @ (self.vectors.T @ X)
+            return
+        nodes = np.arange(self.component.size)
+        groups = csr_array(
+            (np.ones(nodes.size), (self.component, nodes)), shape=(self.n_components, nodes.size)
+        )
+        for x in X.T:
+            shares = np.asarray(groups @ (self.vectors * x[:, None]))
+            x -= np.einsum("ij,ij->i", self.vectors, shares[self.component])
+
+
+class _Found(NamedTuple):
+    eigenvalues: FloatArray
+    vectors: FloatArray
+    residual: FloatArray
+
+
+def leading_modes(diffusion: Diffusion, dimensions: int | None = None) -> Modes:
+    """The smoothest modes of every component.
+
+    Small components are decomposed whole. A large one takes a subspace iteration with Chebyshev
+    polynomials of L, which damp everything above the modes wanted: only products with L, and
+    memory for a few blocks of n x (1.25 dimensions + 8).
+
+    Parameters
+    ----------
+    diffusion : Diffusion
+        The graph.
+    dimensions : int, optional
+        How many modes of a component to compute at most; all by default.
+
+    Returns
+    -------
+    Modes
+        Those whose residual is within 1e-3 of their eigenvalue; fewer than ``dimensions`` only if
+        the budget of products was spent.
+    """
+    most = int(diffusion.sizes.max()) - 1
+    width = most if dimensions is None else min(dimensions, most)
+    count = diffusion.sizes.size
+    eigenvalues = np.full((count, width), np.inf)
+    residual = np.zeros((count, width))
+    vectors = np.zeros((diffusion.n, width))
+    order = np.argsort(diffusion.component, kind="stable")
+    ends = np.cumsum(diffusion.sizes)
+    for c in np.flatnonzero(diffusion.sizes > 1):
+        nodes = order[ends[c] - diffusion.sizes[c] : ends[c]]
+        alone = diffusion.restricted(nodes)
+        dense = dimensions is None or nodes.size <= max(DENSE_NODES, 3 * width)
+        found = _all_modes(alone, width) if dense else _smoothest(alone, width)
+        known = found.eigenvalues.size
+        eigenvalues[c, :known] = found.eigenvalues
+        residual[c, :known] = found.residual
+        vectors[nodes, :known] = found.vectors
+    return Modes(diffusion.component, eigenvalues, vectors, residual)
+
+
+def _all_modes(L: Diffusion, width: int) -> _Found:
+    """The first modes of a connected graph by a dense decomposition. O(n^3)."""
+    n = L.n
+    dense = np.diag(L.degree) - L.weights.toarray()
+    # Moves the constant mode above all others: it cannot mix with one whose eigenvalue is tiny.
+    top = 2.0 * float(L.degree.max())
+    dense += 2.0 * top / n
+    wanted = min(width, n - 1)
+    subset = None if wanted > n // 4 else (0, wanted - 1)
+    values, vectors = linalg.eigh(dense, subset_by_index=subset, overwrite_a=True)
+    values = np.maximum(values[:wanted], 0.0)
+    return _Found(values, vectors[:, :wanted], np.zeros(wanted))
+
+
+def _smoothest(L: Diffusion, width: int) -> _Found:
+    """The first modes of a connected graph by Chebyshev-filtered subspace iteration."""
+    block = width + width // 4 + 8
+    top = _largest(L)
+    # Random, so that no mode is missed; seeded, so that the answer is always the same.
+    X = np.random.default_rng(0).standard_normal((L.n, block))
+    products = 0
+    while True:
+        X = _orthonormal(L, X)
+        LX = L.combine(X, 1.0, 0.0)
+        values, turn = np.linalg.eigh(X.T @ LX)
+        X, LX = X @ turn, LX @ turn
+        LX -= X * values
+        residual = np.linalg.norm(LX, axis=0) / np.maximum(values, ROUND_OFF * top)
+        good = residual[:width] <= MODE_TOL
+        if good.all() or products >= MAX_PRODUCTS:
+            known = width if good.all() else int(np.argmin(good))
+            return _Found(values[:known], X[:, :known].copy(), residual[:known])
+        degree = int(np.clip(3.0 * np.sqrt(top / values[-1]), 6, 400))
+        X = _filtered(L, X, degree, float(values[0]), float(values[-1]), top)
+        products += degree
+
+
+def _filtered(
+    L: Diffusion, X: FloatArray, degree: int, low: float, cut: float, top: float
+) -> FloatArray:
+    """T((top + cut - 2 L) / (top - cut)) X with T the Chebyshev polynomial, scaled to 1 at ``low``.
+
+    At most one in size on [cut, top] and steeply growing below; the scaling keeps numbers finite.
+    X is used up.
+    """
+    half, middle = (top - cut) / 2.0, (top + cut) / 2.0
+    first = half / (low - middle)
+    ratio = first
+    before, now = X, L.combine(X, ratio / half, -ratio * middle / half)
+    for _ in range(1, degree):
+        new = 1.0 / (2.0 / first - ratio)
+        # Over the last but one, which nobody needs any more.
+        slope = 2.0 * new / half
+        L.combine(now, slope, -slope * middle, before, -ratio * new, out=before)
+        before, now, ratio = now, before, new
+    return now
+
+
+def _orthonormal(L: Diffusion, X: FloatArray) -> FloatArray:
+    """An orthonormal basis of the centred columns, from their Gram matrix, twice. O(n b^2)."""
+    for _ in range(2):
+        L.centre(X)
+        X /= np.linalg.norm(X, axis=0)
+        gram = X.T @ X
+        values, turn = np.linalg.eigh(gram)
+        # Directions lost in rounding are kept small, not blown up; the second pass mends them.
+        X = X @ (turn / np.sqrt(np.maximum(values, 1e-14 * values[-1])))
+    return X
+
+
+def _largest(L: Diffusion) -> float:
+    """A little more than the largest eigenvalue."""
+    n = L.n
+    operator = LinearOperator((n, n), matvec=lambda x: L.degree * x - L.weights @ x, dtype=float)
+    start = np.random.default_rng(0).standard_normal(n)
+    found = eigsh(operator, k=1, which="LA", v0=start, tol=1e-2, return_eigenvectors=False)
+    # No eigenvalue exceeds twice the largest degree.
+    return min(1.05 * float(found[0]), 2.0 * float(L.degree.max()))

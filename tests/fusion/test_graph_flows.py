@@ -1,0 +1,292 @@
+"""Groups stay together exactly when a flow inside them fits into the dual balls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from convexhc import Status, solve_path
+from convexhc.datasets import fractal_graph
+from convexhc.fusion.contracted_solve import solve_fused
+from convexhc.fusion.contraction import contract
+from convexhc.fusion.graph_flows import Conductances, parted
+from convexhc.fusion.lam_max import consensus_bound
+from convexhc.graph import Graph
+from convexhc.kernels import flows as flow_kernels
+from convexhc.model.factorization import Factor
+from convexhc.model.problem import cluster_means, graph_problem
+from convexhc.similarity import two_hop
+from convexhc.solvers.solve import choose_method
+from laws import CONSTRAINTS, L1_RATIOS, random_kernel, seeds, solved
+
+OPTIONS = {"tol": 1e-6, "max_iter": 20_000}
+
+
+def fused(problem, groups, start=None):
+    return solve_fused(problem, groups, choose_method, start=start, **OPTIONS)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("l1_ratio", L1_RATIOS)
+def test_from_one_group_every_minimum_is_found(constraint, l1_ratio):
+    """The worst guess: everything fused, at strengths where little or much is."""
+    kernel = random_kernel(np.random.default_rng(5), 10)
+    problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio, constraint=CONSTRAINTS[constraint])
+    for share in (0.01, 0.1, 0.4, 1.01):
+        at = problem.at(share * consensus_bound(problem))
+        found, alone = fused(at, np.zeros(10, np.int64)), solved(at, tol=1e-6)
+        assert found.small.status is Status.SOLVED
+        size = abs(alone.certificate.objective)
+        assert abs(found.small.certificate.objective - alone.certificate.objective) <= 2e-6 * size
+        # Proven for all nodes: no certificate of the full problem contradicts it.
+        C = found.small.centroids[found.groups]
+        assert problem.constraint.residual(C) <= 1e-9
+
+
+@given(seed=seeds, l1_ratio=st.sampled_from(L1_RATIOS))
+@settings(max_examples=8)
+def test_above_the_bound_the_consensus_holds_and_far_below_it_does_not(seed, l1_ratio):
+    rng = np.random.default_rng(seed)
+    kernel = random_kernel(rng, 8, parts=int(rng.integers(1, 3)))
+    problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio)
+    bound = consensus_bound(problem)
+    _, component = kernel.components()
+    for share, whole in ((1.0001, True), (1e-4, False)):
+        at = problem.at(share * bound)
+        contraction = contract(at, component)
+        parting, price = parted(at, contraction, np.zeros((0, 8)))
+        assert price == 0.0
+        assert (parting is None) == whole
+    # What comes apart comes apart inside the groups, and brings flow to every row that needs it.
+    finer = parting.groups
+    assert all(len(np.unique(component[finer == g])) == 1 for g in np.unique(finer))
+    assert (finer[kernel.tail[parting.edges]] != finer[kernel.head[parting.edges]]).all()
+    assert parting.flow.shape == (parting.edges.size, 8)
+
+
+def test_a_single_cut_edge_parts_the_group_there():
+    """Two triangles on a weak bridge: nothing else is asked for more than it holds."""
+    A = np.zeros((6, 6))
+    for i, j in ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)):
+        A[i, j] = A[j, i] = 1.0
+    A[2, 3] = A[3, 2] = 0.02
+    problem = graph_problem(Graph.from_matrix(A + 2 * np.eye(6)), 3.0, l1_ratio=0.0)
+    whole = contract(problem, np.zeros(6, np.int64))
+    parting, _ = parted(problem, whole, np.zeros((0, 6)))
+    np.testing.assert_array_equal(parting.groups, [0, 0, 0, 1, 1, 1])
+    # All that one side has too much of crosses the bridge.
+    K = problem.fidelity.target
+    excess = (K[:3] - K.mean(axis=0)).sum(axis=0)
+    np.testing.assert_allclose(np.abs(parting.flow[0]), np.abs(excess - excess.mean()), atol=1e-9)
+
+
+def test_a_flow_that_is_too_large_can_be_paid_for_and_the_price_is_no_promise():
+    """The certificate of the full problem, with the flow cut down, is no worse than the price."""
+    kernel = random_kernel(np.random.default_rng(8), 7)
+    problem = graph_problem(kernel, 0.0)
+    for share in (0.5, 0.9, 0.99):
+        at = problem.at(share * consensus_bound(problem))
+        whole = contract(at, np.zeros(7, np.int64))
+        small = solved(whole.problem, tol=1e-9)
+        parting, price = parted(at, whole, small.dual, spare=np.inf)
+        assert parting is None
+        C = np.full((7, 7), 1.0 / 7.0)
+        truth = at.objective(C) - solved(at, tol=1e-9).certificate.objective
+        assert truth <= price + 1e-8
+
+
+def price_of_the_flow(problem, contraction, dual, ways):
+    """What it costs to cut the flow of least energy under these conductances down, edge by edge."""
+    graph, edges = problem.penalty.graph, problem.penalty.edges
+    n, labels = graph.n, contraction.labels
+    D = np.zeros((graph.n_edges, n))
+    D[np.arange(graph.n_edges), graph.tail] = 1.0
+    D[np.arange(graph.n_edges), graph.head] = -1.0
+    between = D.T @ (contraction.share[:, None] * (contraction.sums.T @ dual))
+    R = problem.fidelity.target - between
+    R -= cluster_means(R, labels)[labels]
+    R -= R.mean(axis=1, keepdims=True)
+    inside = labels[graph.tail] == labels[graph.head]
+    c = np.where(inside, ways, 0.0)[:, None]
+    Y = c * (D @ np.linalg.lstsq(D.T @ (c * D), R, rcond=None)[0])
+    np.testing.assert_allclose(D.T @ Y, R, atol=1e-9)
+    surplus = Y.copy()
+    flow_kernels.surplus(surplus, edges.soft, edges.block)
+    lacking = D.T @ (surplus * inside[:, None])
+    return float(np.maximum(lacking.max(axis=1), 0.0).sum())
+
+
+@pytest.mark.parametrize("sketched", [False, True])
+def test_a_price_is_that_of_the_very_flow_it_is_paid_for(sketched, monkeypatch):
+    """Groups are given up in different rounds; the proof stands under the last conductances."""
+    if sketched:
+        monkeypatch.setattr("convexhc.fusion.graph_flows._MANY", 0)
+        monkeypatch.setattr("convexhc.fusion.graph_flows._SKETCH", 12)
+    paid = free = 0
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        kernel = random_kernel(rng, 30, density=0.1)
+        problem = graph_problem(kernel, 0.0)
+        lam = 0.6 * consensus_bound(problem)
+        # Clusters of a larger lam: some of them hold, some nearly, some not.
+        at = problem.at(rng.choice([0.8, 0.9]) * lam)
+        contraction = contract(at, solved(problem.at(lam), tol=1e-4).labels)
+        dual = solved(contraction.problem, tol=1e-4).dual
+        first = parted(at, contraction, dual, spare=np.inf)[1]
+        for share in (0.99, 0.9, 0.7, 0.5, 0.3):
+            ways = Conductances.of(at)
+            parting, price = parted(at, contraction, dual, spare=share * first, ways=ways)
+            if parting is None:
+                true = price_of_the_flow(at, contraction, dual, ways.conductance)
+                assert true == pytest.approx(price, rel=1e-6, abs=1e-7)
+                # Paid for after conductances were changed, and not for the flow of the beginning.
+                paid, free = paid + (0.0 < price < first), free + (price == 0.0)
+    assert paid > 3
+    assert free > 3
+
+
+@given(seed=seeds, tol=st.sampled_from([0.3, 0.03, 3e-3]), share=st.sampled_from([0.1, 0.3, 0.7]))
+@settings(max_examples=60)
+def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol, share):
+    """With a loose tolerance flows are paid for, of several groups at a time."""
+    rng = np.random.default_rng(seed)
+    kernel = random_kernel(rng, 14, density=0.25)
+    problem = graph_problem(kernel, 0.0)
+    at = problem.at(share * consensus_bound(problem))
+    groups = rng.integers(0, 4, 14)
+    found = solve_fused(at, groups, choose_method, tol=tol, max_iter=20_000)
+    best = solved(at, tol=1e-9).certificate.objective
+    proof = found.small.certificate
+    assert proof.relative_gap <= tol
+    assert at.objective(found.small.centroids[found.groups]) - best <= proof.gap + 1e-8 * abs(best)
+
+
+def a_tree(seed, n=7):
+    """The similarity of a tree: one flow alone brings what is asked for, and the bound is sharp."""
+    rng = np.random.default_rng(seed)
+    parent = np.array([rng.integers(0, i) for i in range(1, n)])
+    A = np.zeros((n, n))
+    A[parent, np.arange(1, n)] = rng.uniform(0.3, 1.0, n - 1)
+    A += A.T
+    return graph_problem(Graph.from_matrix(A + (0.5 - np.linalg.eigvalsh(A)[0]) * np.eye(n)), 0.0)
+
+
+def suboptimality_of_the_consensus(problem):
+    n = problem.shape[0]
+    best = solved(problem, tol=1e-9).certificate.objective
+    return max(problem.objective(np.full((n, n), 1.0 / n)) - best, 0.0)
+
+
+@pytest.mark.parametrize("share", [0.8, 0.9])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_flow_that_does_not_bring_what_it_should_is_paid_for(seed, share, monkeypatch):
+    """The least objective is never below what is certified, however wrong a system is solved."""
+    problem = a_tree(seed)
+    at, n = problem.at(share * consensus_bound(problem)), problem.shape[0]
+    truth = suboptimality_of_the_consensus(at)
+    assert truth > 1e-5
+    exact, rng = Factor.solve, np.random.default_rng(seed)
+
+    def wrong(self, X):
+        # Smaller potentials, so that the flow fits where it should not, and none is right.
+        exact(self, X)
+        X *= 0.6 + 0.01 * rng.random(X.shape)
+
+    monkeypatch.setattr(Factor, "solve", wrong)
+    whole = contract(at, np.zeros(n, np.int64))
+    parting, price = parted(at, whole, np.zeros((0, n)), spare=np.inf)
+    assert parting is None
+    assert price >= truth
+
+
+@pytest.mark.parametrize("payable", [500, 0])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_more_is_spent_than_there_is_to_spare(seed, payable, monkeypatch):
+    """Nor is anything proven for less than it costs, also where prices are not reckoned."""
+    monkeypatch.setattr("convexhc.fusion.graph_flows._PAYABLE", payable)
+    problem = graph_problem(random_kernel(np.random.default_rng(seed), 8), 0.0)
+    whole_at_last = False
+    for share in (0.5, 0.8, 1.01):
+        at = problem.at(share * consensus_bound(problem))
+        truth, whole = suboptimality_of_the_consensus(at), contract(at, np.zeros(8, np.int64))
+        first = parted(at, whole, np.zeros((0, 8)), spare=np.inf)[1]
+        for spare in (0.0, 0.3 * truth, 0.9 * truth, 2.0 * truth, 0.6 * first):
+            parting, price = parted(at, whole, np.zeros((0, 8)), spare=spare)
+            whole_at_last = parting is None
+            if whole_at_last:
+                assert truth - 1e-8 <= price <= spare
+    assert whole_at_last
+
+
+def test_what_was_learned_at_one_lam_proves_nothing_at_another():
+    """Conductances are kept, and with them a system, but not the balls it was measured in."""
+    problem = graph_problem(random_kernel(np.random.default_rng(2), 9), 0.0)
+    bound, ways = consensus_bound(problem), Conductances.of(problem)
+    none = np.zeros((0, 9))
+    for share in (1.01, 0.7, 0.4, 0.8, 1.02):
+        at = problem.at(share * bound)
+        whole = contract(at, np.zeros(9, np.int64))
+        parting, price = parted(at, whole, none, spare=np.inf, ways=ways)
+        assert parting is None
+        true = price_of_the_flow(at, whole, none, ways.conductance)
+        assert price == pytest.approx(true, rel=1e-6, abs=1e-7)
+        assert (price > 0.0) == (share < 1.0)
+
+
+@pytest.fixture(scope="module")
+def small_graph():
+    graph = fractal_graph(0, n_meta=2, n_super=3, clique=4)
+    return two_hop(graph.adjacency), graph
+
+
+def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
+    K, graph = small_graph
+    up, down = solve_path(K), solve_path(K, max_clusters=8)
+    assert down.complete
+    assert down.n_clusters[-1] == 1
+    assert down.n_clusters[0] > 8
+    assert {p.status for p in down.points} == {"SOLVED"}
+    for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
+        np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
+        np.testing.assert_array_equal(up.labels(n_clusters=k), truth)
+
+
+def test_a_lam_too_far_down_is_left_for_a_shorter_stride(small_graph, monkeypatch):
+    K, graph = small_graph
+    usual = solve_path(K, max_clusters=8)
+    monkeypatch.setattr("convexhc.path.continuation._CROWD", 1)
+    monkeypatch.setattr("convexhc.path.continuation._CROWD_LEAST", 0)
+    down = solve_path(K, max_clusters=8)
+    assert down.complete
+    assert down.n_clusters[0] > 8
+    assert down.lambdas[0] > usual.lambdas[0]
+    for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
+        np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
+
+
+def test_given_lam_are_solved_from_above_too(small_graph):
+    K, _ = small_graph
+    grid = [0.3, 1.0, 4.0]
+    down, up = solve_path(K, grid, max_clusters=3), solve_path(K, grid)
+    np.testing.assert_allclose(down.lambdas, grid)
+    np.testing.assert_array_equal(down.n_clusters, up.n_clusters)
+    np.testing.assert_allclose(down.objective, up.objective, rtol=2e-4)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, True, "3"])
+def test_other_limits_are_refused(small_graph, wrong):
+    with pytest.raises((ValueError, TypeError), match="max_clusters"):
+        solve_path(small_graph[0], max_clusters=wrong)
+
+
+def test_no_dual_of_all_edges_is_held(small_graph):
+    """What a march keeps is of the size of its groups."""
+    K, _ = small_graph
+    problem = graph_problem(K.graph, 3.0)
+    found = fused(problem, np.zeros(24, np.int64))
+    groups = int(found.groups.max()) + 1
+    assert groups < 24
+    assert found.small.centroids.shape == (groups, 24)
+    assert found.small.dual.shape[0] == contract(problem, found.groups).problem.penalty.n_edges

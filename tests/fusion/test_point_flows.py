@@ -1,0 +1,190 @@
+"""Flows inside clusters of points: whole where there is one, and clusters parted where none is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import naive
+from convexhc.fusion.point_flows import complete
+from convexhc.graph import Graph
+from convexhc.kernels.flows import gathered, potentials, scaled_inside, spread
+from convexhc.kernels.prox import dual_norms
+from convexhc.model.problem import cluster_means, points_problem
+from convexhc.solvers import point_flows
+from convexhc.solvers.loop import run
+from convexhc.solvers.newton import SemismoothNewton
+from laws import L1_RATIOS, random_weights, seeds
+
+# A plane, where systems are factored, and more dimensions, where they are not.
+dimensions = st.sampled_from([1, 2, 5])
+
+
+def drawn(seed, dimension, l1_ratio, lam):
+    """A points problem and its solution, whose dual inside clusters is then forgotten."""
+    rng = np.random.default_rng(seed)
+    X, weights = rng.normal(size=(20, dimension)), Graph.from_matrix(random_weights(rng, 20))
+    problem = points_problem(X, weights, lam, l1_ratio=l1_ratio)
+    found = run(problem, SemismoothNewton(), tol=1e-13, max_iter=200, check_every=1)
+    edges = problem.penalty.edges
+    inside = found.labels[edges.tail] == found.labels[edges.head]
+    return problem, found, inside
+
+
+@given(seeds, dimensions, st.sampled_from(L1_RATIOS), st.sampled_from([0.05, 0.2, 1.0]))
+@settings(max_examples=40)
+def test_clusters_of_a_solution_have_flows(seed, dimension, l1_ratio, lam):
+    problem, found, inside = drawn(seed, dimension, l1_ratio, lam)
+    forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
+    whole = complete(problem, forgotten, gap_tol=1e-15 * found.certificate.objective, max_iter=50)
+    assert_array_equal(whole.labels, found.labels)
+    assert_allclose(whole.centroids, found.centroids, atol=1e-6)
+    # Outside nothing has changed, inside the dual is in its balls, and all of it is optimal.
+    assert_allclose(whole.dual[~inside], found.dual[~inside], atol=1e-12)
+    radius = lam * problem.penalty.differences.graph.weight
+    assert (dual_norms(whole.dual, l1_ratio) <= radius * (1.0 + 1e-9)).all()
+    assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
+
+
+@given(seeds, dimensions, st.sampled_from(L1_RATIOS), st.sampled_from([0.1, 0.8, 3.0]))
+@settings(max_examples=20)
+def test_whatever_dual_it_begins_with_the_completed_one_is_in_its_balls(
+    seed, dimension, l1_ratio, stretch
+):
+    problem, found, inside = drawn(seed, dimension, l1_ratio, 0.2)
+    rng = np.random.default_rng(seed)
+    start = replace(found, dual=stretch * rng.normal(size=found.dual.shape))
+    done = complete(problem, start, gap_tol=1e-12, max_iter=50)
+    radius = 0.2 * problem.penalty.differences.graph.weight
+    assert (dual_norms(done.dual, l1_ratio) <= radius * (1.0 + 1e-9)).all()
+    nearest = problem.penalty.feasible_dual(start.dual)
+    assert_allclose(done.dual[~inside], nearest[~inside], atol=1e-12)
+
+
+@given(seeds, dimensions, st.sampled_from([0.01, 0.3]))
+@settings(max_examples=20)
+def test_it_does_not_matter_what_the_dual_inside_is_to_begin_with(seed, dimension, size):
+    problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
+    drawn_inside = size * np.random.default_rng(seed).normal(size=found.dual.shape)
+    start = replace(found, dual=np.where(inside[:, None], drawn_inside, found.dual))
+    whole = complete(problem, start, gap_tol=1e-15 * found.certificate.objective, max_iter=50)
+    assert_array_equal(whole.labels, found.labels)
+    assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
+
+
+@given(seeds, dimensions, st.sampled_from([0.0, 0.5, 0.9]))
+@settings(max_examples=20)
+def test_flows_that_bring_too_little_are_not_taken_for_whole(seed, dimension, share):
+    """However wrong a system is solved, the dual that is found proves the solution."""
+    problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
+    forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
+    true = point_flows._currents
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(point_flows, "_currents", lambda *system: share * true(*system))
+        whole = complete(
+            problem, forgotten, gap_tol=1e-15 * found.certificate.objective, max_iter=50
+        )
+    assert_array_equal(whole.labels, found.labels)
+    assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
+
+
+@given(seeds, dimensions)
+@settings(max_examples=20)
+def test_the_brim_needs_a_problem_of_its_own(seed, dimension):
+    """Without rounds of currents every cluster is solved for, and the answer is as good."""
+    problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
+    forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(point_flows, "_ROUNDS", 0)
+        whole = complete(problem, forgotten, gap_tol=1e-13, max_iter=50)
+    assert_array_equal(whole.labels, found.labels)
+    assert (whole.n_iter > 0) == bool(inside.any())
+    assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
+
+
+@given(seeds, dimensions)
+@settings(max_examples=20)
+def test_clusters_without_flows_are_parted_and_others_kept(seed, dimension):
+    """Two lumps far apart, called one cluster, and a third that may stay."""
+    rng = np.random.default_rng(seed)
+    lumps = np.repeat([[0.0], [5.0], [-5.0]], 6, axis=0) + 0.01 * rng.normal(size=(18, dimension))
+    full = 0.1 + rng.random((18, 18))
+    problem = points_problem(lumps, Graph.from_matrix(np.triu(full, 1) + np.triu(full, 1).T), 0.1)
+    solved = run(problem, SemismoothNewton(), tol=1e-12, max_iter=200, check_every=1)
+    truth = np.repeat([0, 1, 2], 6)
+    wrong = np.repeat([0, 0, 1], 6)
+    start = replace(
+        solved, labels=wrong, centroids=cluster_means(solved.centroids, wrong)[wrong].copy()
+    )
+    parted = complete(problem, start, gap_tol=1e-12, max_iter=50)
+    # Parts may come in pieces, from which the next solve starts; none has nodes of both.
+    pieces = np.unique(np.stack([parted.labels, truth]), axis=1)
+    assert pieces.shape[1] == parted.n_clusters > 2
+    assert np.unique(parted.labels[12:]).size == 1
+    assert_array_equal(parted.centroids[12:], start.centroids[12:])
+
+
+@given(seeds, st.integers(1, 6))
+@settings(max_examples=20)
+def test_potentials_solve_the_laplacian(seed, width):
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_matrix(random_weights(rng, 15))
+    c = rng.uniform(0.5, 2.0, graph.n_edges)
+    D = naive.incidence(15, graph.tail, graph.head)
+    L = D.T @ (c[:, None] * D)
+    R = L @ rng.normal(size=(15, width))
+    X = potentials(R, graph.tail, graph.head, c)
+    assert_allclose(L @ X, R, atol=1e-7)
+    # Nothing but round-off to bring, which need not add up to zero.
+    assert np.isfinite(potentials(np.full((15, width), 1e-17), graph.tail, graph.head, c)).all()
+
+
+@pytest.mark.parametrize("n", [3, 30, 100])
+def test_potentials_reach_the_end_of_a_chain(n):
+    """What is smooth along a chain is nearly a constant to it, and has to be brought as well."""
+    tail, head = np.arange(n - 1), np.arange(1, n)
+    c, D = np.random.default_rng(n).uniform(0.5, 2.0, n - 1), naive.incidence(n, tail, head)
+    R = np.zeros((n, 1))
+    R[0], R[-1] = 1.0, -1.0
+    X = potentials(R, tail, head, c)
+    # One unit along every edge: there is no other way.
+    assert_allclose(c[:, None] * (D @ X), np.ones((n - 1, 1)), atol=1e-6)
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_duals_go_to_pairs_and_back(seed):
+    rng = np.random.default_rng(seed)
+    Y, other, along = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), 0.3
+    pair, part = rng.integers(-1, 3, 9), rng.normal(size=9)
+    sums = np.zeros((3, 9))
+    sums[pair[pair >= 0], np.flatnonzero(pair >= 0)] = part[pair >= 0]
+    Z = gathered(Y, other, along, pair, part, 3)
+    assert_allclose(Z, sums @ (Y + along * (other - Y)), atol=1e-12)
+    back = spread(Z, pair, part, Y)
+    assert_allclose(back[pair >= 0], (sums.T @ Z)[pair >= 0], atol=1e-12)
+    assert_array_equal(back[pair < 0], Y[pair < 0])
+
+
+@given(seeds, st.sampled_from([0.0, 0.4, 1e9]))
+@settings(max_examples=20)
+def test_one_factor_a_cluster_brings_the_most(seed, most):
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_matrix(random_weights(rng, 12))
+    labels = np.repeat([0, 1, 2], 4)
+    inside = labels[graph.tail] == labels[graph.head]
+    Y, data = rng.normal(size=(graph.n_edges, 3)), rng.normal(size=(12, 3))
+    found, D = Y.copy(), naive.incidence(12, graph.tail, graph.head)
+    scaled_inside(found, data.copy(), graph.tail, graph.head, inside, labels, most)
+    assert_array_equal(found[~inside], Y[~inside])
+    left = data - D[~inside].T @ Y[~inside]
+    for cluster in range(3):
+        here = inside & (labels[graph.tail] == cluster)
+        had = D[here].T @ Y[here]
+        best = np.clip(np.vdot(left, had) / np.vdot(had, had), 0.0, most) if here.any() else 1.0
+        assert_allclose(found[here], best * Y[here], atol=1e-9)
