@@ -33,7 +33,7 @@ WORKERS = 2
 def dataset(count: int):
     """Similarities of nested graphs of 70 nodes, each drawn anew."""
     drawn = [nested_blocks((2, 5, 7), (0.02, 0.1, 0.9), random_state=k) for k in range(count)]
-    return [convexhc.similarity.two_hop(graph.adjacency, gamma=0.05) for graph in drawn]
+    return [convexhc.similarity.two_hop(graph.adjacency, shift=0.05) for graph in drawn]
 
 
 def cluster(stack: ExitStack) -> None:

@@ -36,7 +36,7 @@ def neighbours(n: int) -> convexhc.similarity.Similarity:
     from sklearn.datasets import make_blobs
 
     X, _ = make_blobs(n, n_features=3, centers=20, cluster_std=1.5, random_state=0)
-    return convexhc.similarity.knn(X, n_neighbors=10, gamma="auto")
+    return convexhc.similarity.knn(X, n_neighbors=10, shift="auto")
 
 
 def fractal(rounds: int = 5) -> list[dict[str, object]]:
@@ -83,7 +83,7 @@ def measure(n: int, coarse: bool) -> dict[str, object]:
     options = {"max_clusters": 50, "tol": 1e-3} if coarse else {}
     product, begin = product_seconds(), time.perf_counter()
 
-    def tell(point: convexhc.path.Point) -> None:
+    def tell(point: convexhc.path.Level) -> None:
         print(
             f"  {time.perf_counter() - begin:8.1f} s  lam {point.lam:.4g}  "
             f"{point.n_clusters} clusters  {point.n_iter} iterations",
@@ -97,7 +97,7 @@ def measure(n: int, coarse: bool) -> dict[str, object]:
         "model": "neighbours, up to 50 clusters" if coarse else "neighbours, whole path",
         "nodes": n,
         "edges": K.graph.n_edges,
-        "lambdas": len(path.points),
+        "lambdas": len(path.levels),
         "clusters_at_most": int(path.n_clusters.max()),
         "seconds": seconds,
         "products": seconds / product,

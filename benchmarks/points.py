@@ -55,9 +55,9 @@ def moons(n: int, checked: int, unit: float) -> list[dict[str, object]]:
     path = convexhc.solve_points_path(X, 100, weights=weights)
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     memory = peak_megabytes()
-    chosen = set(np.linspace(0, len(path.points) - 1, checked).astype(int).tolist())
+    chosen = set(np.linspace(0, len(path.levels) - 1, checked).astype(int).tolist())
     rows: list[dict[str, object]] = []
-    for place, point in enumerate(path.points):
+    for place, point in enumerate(path.levels):
         row: dict[str, object] = {
             "points": n,
             "edges": weights.n_edges,

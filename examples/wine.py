@@ -14,7 +14,7 @@ from convexhc import ConvexHierarchicalClustering
 wine = load_wine()
 model = make_pipeline(
     StandardScaler(),
-    ConvexHierarchicalClustering(affinity="nearest_neighbors"),
+    ConvexHierarchicalClustering(similarity="nearest_neighbors"),
 )
 labels = model.fit_predict(wine.data)
 fitted = model[-1]

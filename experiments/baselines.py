@@ -67,7 +67,7 @@ class Linkage:
     """Standard agglomerative clustering in the feature space of the similarity.
 
     The distance is ``sqrt(K_ii + K_jj - 2 K_ij)``, that of the points whose inner products are
-    K; adding gamma to the diagonal adds the same to every square. Scipy does the rest: O(n^2)
+    K; adding shift to the diagonal adds the same to every square. Scipy does the rest: O(n^2)
     time and memory, beside one check that K is semidefinite.
 
     Parameters

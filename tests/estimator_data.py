@@ -7,7 +7,7 @@ import numpy as np
 from convexhc.estimators import ConvexHierarchicalClustering
 
 # Loose, where the question is whether a fit works, not how exact it is.
-NEIGHBOURS = ConvexHierarchicalClustering(affinity="nearest_neighbors", tol=0.01)
+NEIGHBOURS = ConvexHierarchicalClustering(similarity="nearest_neighbors", tol=0.01)
 
 
 def nested() -> np.ndarray:

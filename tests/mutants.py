@@ -271,7 +271,7 @@ MUTANTS = (
         "bound = offset + self.fidelity",
         "bound = self.fidelity",
         "the minorant of a penalty loses its offset",
-        ("tests/solvers/test_smooth.py",),
+        ("tests/smooth/test_smooth.py",),
     ),
     Mutant(
         "model/problem.py",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from convexhc.graph import Graph
-from convexhc.model.problem import points_problem
+from convexhc.model.problem import FusionProblem, points_problem
 from convexhc.solvers.loop import Candidate
 
 
@@ -27,6 +28,7 @@ class Scripted:
     dual: np.ndarray
     labels: np.ndarray = field(default_factory=lambda: np.arange(2))
     name: str = "scripted"
+    needs: ClassVar = FusionProblem
     stepped: int = 0
     offered: int = 0
     started: object = None

@@ -340,16 +340,16 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
         lambda: similarity.require_psd([[0.0, 2.0], [2.0, 0.0]]),
         ValueError,
         "smallest eigenvalue is -2",
-        "Add gamma >= 2",
+        "Add shift >= 2",
     ),
-    "negative gamma": (
-        lambda: similarity.two_hop(GOOD, gamma=-1.0),
+    "negative shift": (
+        lambda: similarity.two_hop(GOOD, shift=-1.0),
         ValueError,
         "got -1.0",
         "zero or more",
     ),
-    "gamma that is no number": (
-        lambda: similarity.normalized(GOOD, gamma="some"),
+    "shift that is no number": (
+        lambda: similarity.normalized(GOOD, shift="some"),
         ValueError,
         "got 'some'",
         "'auto' or a finite number",

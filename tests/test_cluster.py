@@ -109,11 +109,11 @@ def test_prunings_of_one_tree_are_clusters_of_it(path):
 
 def test_every_lam_is_certified(path, small_path):
     for one in (path, small_path):
-        assert {point.status for point in one.points} == {"SOLVED"}
+        assert {point.status for point in one.levels} == {"SOLVED"}
         assert one.relative_gap.max() <= 1e-4
         assert one.complete
         # It ends where everything is one cluster, and not beyond.
-        assert np.flatnonzero(one.n_clusters == 1).tolist() == [len(one.points) - 1]
+        assert np.flatnonzero(one.n_clusters == 1).tolist() == [len(one.levels) - 1]
         assert is_valid_linkage(one.linkage)
         assert (np.diff(one.lambdas) > 0).all()
 
@@ -133,7 +133,7 @@ def test_the_answer_is_that_of_an_interior_point_solver(lam, n_clusters):
     found = cluster(A, [lam], time=16, tol=1e-9, keep="all")
     assert found.objective[0] == pytest.approx(expected.objective, rel=1e-6)
     np.testing.assert_allclose(found.centroids(lam), expected.C, atol=1e-3)
-    point = found.points[0]
+    point = found.levels[0]
     assert point.n_clusters == n_clusters
     apart = np.linalg.norm(expected.C[W.tail] - expected.C[W.head], axis=1)
     together = point.labels[W.tail] == point.labels[W.head]
@@ -145,7 +145,7 @@ def test_the_answer_is_that_of_an_interior_point_solver(lam, n_clusters):
 @pytest.mark.parametrize("weights", ["multiscale", 3])
 def test_a_similarity_is_solved_in_its_feature_space(weights, l1_ratio):
     A, _ = planted(6, (5, 5), inside=0.8, across=0.2)
-    K = two_hop(A, gamma=0.1)
+    K = two_hop(A, shift=0.1)
     X = spectral_features(K, 10)
     np.testing.assert_allclose(X @ X.T, K.dense(), atol=1e-8)
     if weights == "multiscale":
@@ -194,10 +194,10 @@ def test_an_interrupted_run_is_resumed_to_the_same_bits(small, small_path, after
 
     begun = quick(small, checkpoint=file, on_check=stop)
     assert not begun.complete
-    assert len(begun.points) == after
+    assert len(begun.levels) == after
     solved = []
     resumed = quick(small, checkpoint=file, on_check=solved.append)
-    assert len(solved) == len(small_path.points) - after
+    assert len(solved) == len(small_path.levels) - after
     assert_same_path(resumed, small_path)
     with pytest.raises(ValueError, match="checkpoint of another run"):
         quick(small, time=3, checkpoint=file)
@@ -213,7 +213,7 @@ def test_parts_that_nothing_joins_meet_only_at_the_top():
     np.testing.assert_array_equal(found.components, [0] * 24 + [1] * 24 + [2, 3])
     assert found.n_clusters[-1] == 4
     assert found.tree.root_joins == 3
-    np.testing.assert_array_equal(found.points[-1].labels, found.components)
+    np.testing.assert_array_equal(found.levels[-1].labels, found.components)
     for k in range(4, 51):
         labels = found.labels(n_clusters=k, min_cluster_size=1)
         pairs = set(zip(labels.tolist(), found.components.tolist(), strict=True))
@@ -227,7 +227,7 @@ def test_any_small_graph_is_clustered(A):
         warnings.simplefilter("error")
         found = cluster(A, 8)
     n = len(A)
-    assert {point.status for point in found.points} == {"SOLVED"}
+    assert {point.status for point in found.levels} == {"SOLVED"}
     assert found.complete
     before = connected_components(sparse.csr_array(A), directed=False)[1]
     np.testing.assert_array_equal(first_occurrence(found.components), first_occurrence(before))
@@ -338,7 +338,7 @@ def test_the_record_says_what_the_graph_chose(small, small_path):
     other = cluster(small, 10, time=2, n_features=5)
     assert other.provenance.options["similarity"]["time"] == 2
     assert other.features.shape == (24, 5)
-    assert len(other.points) <= 10
+    assert len(other.levels) <= 10
 
 
 @pytest.mark.parametrize(
@@ -395,19 +395,19 @@ def test_the_clusterer_warns_where_there_are_no_groups(noise):
     drawn = nx.to_numpy_array(nx.gnp_random_graph(80, 0.1, seed=1))
     for A in (noise, drawn):
         with pytest.warns(NoStructureWarning, match="no groups beyond chance") as told:
-            ConvexHierarchicalClustering(affinity="graph").fit(A)
+            ConvexHierarchicalClustering(similarity="graph").fit(A)
         # The warning points at the line that asked.
         assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ConvexHierarchicalClustering(4, affinity="graph").fit(noise)
-        ConvexHierarchicalClustering(lam=0.5, affinity="graph").fit(noise)
+        ConvexHierarchicalClustering(4, similarity="graph").fit(noise)
+        ConvexHierarchicalClustering(lam=0.5, similarity="graph").fit(noise)
 
 
 def test_the_clusterer_does_not_warn_of_the_karate_club():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fitted = ConvexHierarchicalClustering(affinity="graph").fit(karate().adjacency)
+        fitted = ConvexHierarchicalClustering(similarity="graph").fit(karate().adjacency)
     assert fitted.path_.suggestion.confident
     assert adjusted_rand_score(karate().labels, fitted.path_.labels(n_clusters=2)) > 0.85
 

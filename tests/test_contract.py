@@ -258,9 +258,9 @@ def test_what_is_no_similarity_is_refused(K, method, spoil, words):
 def test_a_method_refuses_a_penalty_it_cannot_handle(K):
     kernel = convexhc.as_graph(K)
     for method in METHODS:
-        with pytest.raises(TypeError, match=r"needs a fusion penalty.* SquaredFusion"):
+        with pytest.raises(TypeError, match=r"solves a FusionProblem.* SquaredFusion"):
             solved(smooth_problem(kernel, 0.1), method)
-    with pytest.raises(TypeError, match=r"needs the squared penalty.* Fusion"):
+    with pytest.raises(TypeError, match=r"solves a SmoothProblem.* Fusion"):
         run(graph_problem(kernel, 0.1), ProjectedGradient())
 
 

@@ -65,7 +65,7 @@ def test_indefinite_matrices_and_no_others_are_refused(matrix, road):
         return
     with pytest.raises(ValueError, match="not positive semidefinite") as caught:
         similarity.require_psd(graph)
-    cure = float(re.search(r"gamma >= (\S+) ", str(caught.value)).group(1))
+    cure = float(re.search(r"shift >= (\S+) ", str(caught.value)).group(1))
     assert cure == pytest.approx(-values[0], rel=1e-5)
     similarity.require_psd(graph.with_diagonal(graph.diagonal + cure * (1 + 1e-5)))
 
@@ -84,9 +84,9 @@ def test_a_shift_lifts_the_smallest_eigenvalue_to_the_floor_and_no_further(A):
     before, after = np.linalg.eigvalsh(A)[0], np.linalg.eigvalsh(K.dense())[0]
     floor = 1e-3 * (A.sum(axis=1).max() or 1.0)
     assert after >= floor * (1 - 1e-9)
-    if K.gamma > 0:
+    if K.shift > 0:
         assert after == pytest.approx(floor, rel=1e-6)
-    assert K.gamma == pytest.approx(max(0.0, floor - before), abs=1e-12 * len(A) * 8)
+    assert K.shift == pytest.approx(max(0.0, floor - before), abs=1e-12 * len(A) * 8)
     assert K.positive_definite
 
 
@@ -101,9 +101,9 @@ def test_the_shift_is_safe_when_lanczos_was_cut_short(monkeypatch):
 
 def test_a_shift_adds_to_what_was_added_before():
     A = np.ones((3, 3)) - np.eye(3)
-    once = similarity.self_loops(A, gamma=0.25)
+    once = similarity.self_loops(A, shift=0.25)
     assert not once.positive_definite
     twice = similarity.shift_to_positive(once)
     assert twice.kind == "self_loops"
-    assert twice.gamma == pytest.approx(1.0, abs=1e-4)
-    np.testing.assert_allclose(twice.dense(), A + twice.gamma * np.eye(3))
+    assert twice.shift == pytest.approx(1.0, abs=1e-4)
+    np.testing.assert_allclose(twice.dense(), A + twice.shift * np.eye(3))

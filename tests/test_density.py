@@ -136,11 +136,13 @@ def test_densities_are_kept_in_the_file(moons, tmp_path):
 
 def test_the_estimator_passes_its_points_on():
     X, _ = make_blobs([30, 40, 50], cluster_std=0.5, random_state=0)
-    model = ConvexHierarchicalClustering(affinity="nearest_neighbors").fit(X)
+    model = ConvexHierarchicalClustering(similarity="nearest_neighbors").fit(X)
     assert model.path_.density is not None
     assert model.path_.suggestion.n_clusters == 3
     assert (
-        ConvexHierarchicalClustering(affinity="graph").fit(neighbor_graph(X).matrix()).path_.density
+        ConvexHierarchicalClustering(similarity="graph")
+        .fit(neighbor_graph(X).matrix())
+        .path_.density
         is None
     )
 

@@ -92,9 +92,9 @@ def test_a_path_ends_in_the_components_certified_at_every_lam(case):
     assert path.complete
     np.testing.assert_array_equal(path.components, case.components)
     np.testing.assert_array_equal(path.partitions[-1], case.components)
-    assert {point.status for point in path.points} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {"SOLVED"}
     assert path.relative_gap.max() <= 1e-4
-    assert max(point.residual for point in path.points) <= 1e-8
+    assert max(point.residual for point in path.levels) <= 1e-8
 
 
 @each_case
@@ -111,7 +111,7 @@ def test_the_tree_is_finite_valid_and_can_be_cut_and_told(case):
     np.testing.assert_array_equal(path.labels(n_clusters=n), np.arange(n))
     assert path.labels(n_clusters=1).max() == 0
     assert path.summary() in path._repr_html_()
-    assert len(path.to_frame()) == len(path.points)
+    assert len(path.to_frame()) == len(path.levels)
     assert path.to_networkx().number_of_nodes() >= n
     assert path.to_newick().endswith(";")
     assert repr(path)
@@ -200,7 +200,7 @@ def test_a_chain_of_many_nodes_has_a_deep_tree():
     K = np.diag(np.full(40, 2.0)) + np.diag(weights, 1) + np.diag(weights, -1)
     path = solve_path(K, np.geomspace(0.01, 1000.0, 40))
     assert is_valid_linkage(path.linkage)
-    assert {point.status for point in path.points} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {"SOLVED"}
     assert len(path.available_n_clusters) > 5
 
 

@@ -40,7 +40,7 @@ def test_the_known_groups_are_found(n_clusters, expected):
 def test_attributes_restate_the_path(space):
     K = nested()
     if space == "similarity":
-        options = {"weights": 10, "l1_ratio": 0.3, "tol": 1e-3, "resolution": 0.5}
+        options = {"weights": 10, "l1_ratio": 0.3, "tol": 1e-3, "lam_step": 0.5}
         path = solve_path(K, **options)
     else:
         options = {"l1_ratio": 0.3, "tol": 1e-3}
@@ -58,7 +58,7 @@ def test_attributes_restate_the_path(space):
     assert_array_equal(np.column_stack([fitted.children_, fitted.distances_]), path.linkage[:, :3])
     assert np.issubdtype(fitted.children_.dtype, np.integer)
     assert (fitted.n_leaves_, fitted.n_features_in_, fitted.n_connected_components_) == (12, 12, 1)
-    assert fitted.n_iter_ == sum(point.n_iter for point in path.points) > 0
+    assert fitted.n_iter_ == sum(point.n_iter for point in path.levels) > 0
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.3, 1.5])
@@ -66,7 +66,7 @@ def test_lam_alone_is_solved_alone(lam):
     paper = ConvexHierarchicalClustering(lam=lam, weights=None).fit(nested())
     assert_array_equal(paper.labels_, solve(nested(), lam).labels)
     features = ConvexHierarchicalClustering(lam=lam).fit(nested())
-    assert_array_equal(features.labels_, solve_features_path(nested(), [lam]).points[0].labels)
+    assert_array_equal(features.labels_, solve_features_path(nested(), [lam]).levels[0].labels)
     for fitted in (paper, features):
         assert fitted.lambdas_.tolist() == [lam]
         assert fitted.linkage_.shape == (11, 4)
@@ -85,9 +85,9 @@ def test_n_clusters_and_lam_exclude_each_other():
     st.sampled_from(["two_hop", "normalized", "graph"]),
     st.sampled_from(["auto", 10]),
 )
-def test_exactly_as_many_clusters_as_asked_for(adjacency, n_clusters, affinity, weights):
+def test_exactly_as_many_clusters_as_asked_for(adjacency, n_clusters, similarity, weights):
     model = ConvexHierarchicalClustering(
-        n_clusters, affinity=affinity, weights=weights, gamma=0.1, tol=1e-2
+        n_clusters, similarity=similarity, weights=weights, shift=0.1, tol=1e-2
     )
     if n_clusters > len(adjacency):
         with pytest.raises(ValueError, match=f"at most n_samples={len(adjacency)}"):
@@ -226,7 +226,7 @@ def test_an_earlier_frame_is_forgotten():
 
 
 def affinity_of_points(X):
-    return similarity.from_points(X, n_neighbors=4, gamma="auto")
+    return similarity.from_points(X, n_neighbors=4, shift="auto")
 
 
 MAKERS = {
@@ -235,31 +235,31 @@ MAKERS = {
     "two_hop": (similarity.two_hop, nested),
     "normalized": (similarity.normalized, nested),
     "nearest_neighbors": (affinity_of_points, points),
-    "rbf": (lambda X: similarity.rbf(X, gamma="auto"), points),
+    "rbf": (lambda X: similarity.rbf(X, shift="auto"), points),
 }
 
 
-@pytest.mark.parametrize("affinity", MAKERS)
-def test_the_similarity_is_the_one_named(affinity):
-    make, data = MAKERS[affinity]
+@pytest.mark.parametrize("similarity", MAKERS)
+def test_the_similarity_is_the_one_named(similarity):
+    make, data = MAKERS[similarity]
     K = make(data())
-    model = ConvexHierarchicalClustering(2, affinity=affinity, n_neighbors=4, tol=1e-2)
+    model = ConvexHierarchicalClustering(2, similarity=similarity, n_neighbors=4, tol=1e-2)
     paper = clone(model).set_params(weights=10).fit(data())
     assert_array_equal(paper.linkage_, solve_path(K, weights=10, tol=1e-2).linkage)
-    # A gamma is no matter of the graph alone: then K itself is made, and not only its features.
-    model.set_params(gamma=K.gamma).fit(data())
+    # A shift is no matter of the graph alone: then K itself is made, and not only its features.
+    model.set_params(shift=K.shift).fit(data())
     assert_array_equal(model.linkage_, solve_features_path(K, tol=1e-2).linkage)
-    assert paper.similarity_.items() >= {"kind": K.kind, "gamma": K.gamma}.items()
+    assert paper.similarity_.items() >= {"kind": K.kind, "shift": K.shift}.items()
     assert model.similarity_["kind"] == K.kind
-    assert model.similarity_["gamma"] == K.gamma
+    assert model.similarity_["shift"] == K.shift
     assert K.parameters.items() <= model.similarity_.items()
 
 
-@pytest.mark.parametrize("affinity", ["graph", "nearest_neighbors"])
-def test_all_is_left_to_the_graph_unless_told_otherwise(affinity):
-    data = nested() - np.eye(12) if affinity == "graph" else points()
-    graph = data if affinity == "graph" else similarity.neighbor_graph(data, n_neighbors=4)
-    model = ConvexHierarchicalClustering(3, affinity=affinity, n_neighbors=4, tol=1e-3)
+@pytest.mark.parametrize("made", ["graph", "nearest_neighbors"])
+def test_all_is_left_to_the_graph_unless_told_otherwise(made):
+    data = nested() - np.eye(12) if made == "graph" else points()
+    graph = data if made == "graph" else similarity.neighbor_graph(data, n_neighbors=4)
+    model = ConvexHierarchicalClustering(3, similarity=made, n_neighbors=4, tol=1e-3)
     fitted = clone(model).fit(data)
     path = cluster(graph, tol=1e-3, test_structure=False)
     assert_array_equal(fitted.linkage_, path.linkage)
@@ -267,8 +267,8 @@ def test_all_is_left_to_the_graph_unless_told_otherwise(affinity):
     assert fitted.similarity_ == path.provenance.options["similarity"]
     assert fitted.path_.structure is None
     # The l1 norm has a say if it is given one.
-    K = similarity.from_graph(graph, gamma=0.0)
-    absolute = clone(model).set_params(l1_ratio=0.5, gamma=0.0).fit(data)
+    K = similarity.from_graph(graph, shift=0.0)
+    absolute = clone(model).set_params(l1_ratio=0.5, shift=0.0).fit(data)
     expected = solve_features_path(K, l1_ratio=0.5, tol=1e-3)
     assert_array_equal(absolute.linkage_, expected.linkage)
     assert absolute.path_.provenance.options["l1_ratio"] == 0.5
@@ -277,27 +277,29 @@ def test_all_is_left_to_the_graph_unless_told_otherwise(affinity):
     )
 
 
-@pytest.mark.parametrize("affinity", ["precomputed", *MAKERS])
-def test_gamma_is_added_and_reported(affinity):
-    data = points() if affinity in ("nearest_neighbors", "rbf") else nested()
-    model = ConvexHierarchicalClustering(affinity=affinity, gamma=2.0, lam=0.1, tol=1e-2).fit(data)
-    assert model.similarity_["gamma"] == 2.0
+@pytest.mark.parametrize("similarity", ["precomputed", *MAKERS])
+def test_shift_is_added_and_reported(similarity):
+    data = points() if similarity in ("nearest_neighbors", "rbf") else nested()
+    model = ConvexHierarchicalClustering(similarity=similarity, shift=2.0, lam=0.1, tol=1e-2).fit(
+        data
+    )
+    assert model.similarity_["shift"] == 2.0
 
 
 def test_an_indefinite_similarity_is_refused_unless_it_may_be_shifted():
     with pytest.raises(ValueError, match="not positive semidefinite"):
         ConvexHierarchicalClustering().fit(indefinite())
-    model = ConvexHierarchicalClustering(gamma="auto", method="admm").fit(indefinite())
-    assert model.similarity_["gamma"] > 0 <= model.similarity_["min_eigenvalue"]
+    model = ConvexHierarchicalClustering(shift="auto", method="admm").fit(indefinite())
+    assert model.similarity_["shift"] > 0 <= model.similarity_["min_eigenvalue"]
     assert model.similarity_["positive_definite"]
 
 
 def test_a_similarity_keeps_its_record():
-    K = similarity.normalized(nested(), gamma=0.5)
+    K = similarity.normalized(nested(), shift=0.5)
     plain = ConvexHierarchicalClustering(lam=0.1).fit(K)
-    assert (plain.similarity_["kind"], plain.similarity_["gamma"]) == ("normalized", 0.5)
-    more = ConvexHierarchicalClustering(lam=0.1, gamma=1.0).fit(K)
-    assert more.similarity_["gamma"] == 1.5
+    assert (plain.similarity_["kind"], plain.similarity_["shift"]) == ("normalized", 0.5)
+    more = ConvexHierarchicalClustering(lam=0.1, shift=1.0).fit(K)
+    assert more.similarity_["shift"] == 1.5
     by_hand = ConvexHierarchicalClustering(lam=0.1).fit(K.dense() + np.eye(12))
     assert_array_equal(more.labels_, by_hand.labels_)
     np.testing.assert_allclose(more.path_.objective, by_hand.path_.objective)
@@ -325,18 +327,18 @@ def test_weights_may_be_a_graph():
     assert_array_equal(fitted.labels_, GROUPS)
 
 
-@pytest.mark.parametrize("affinity", ["precomputed", *MAKERS])
-def test_one_node_is_one_cluster(affinity):
-    fitted = ConvexHierarchicalClustering(affinity=affinity).fit(np.ones((1, 1)))
+@pytest.mark.parametrize("similarity", ["precomputed", *MAKERS])
+def test_one_node_is_one_cluster(similarity):
+    fitted = ConvexHierarchicalClustering(similarity=similarity).fit(np.ones((1, 1)))
     assert fitted.labels_.tolist() == [0]
     assert fitted.n_clusters_ == fitted.n_leaves_ == fitted.n_connected_components_ == 1
     assert fitted.linkage_.shape == (0, 4)
     assert fitted.children_.shape == (0, 2)
 
 
-@pytest.mark.parametrize("affinity", ["nearest_neighbors", "rbf"])
-def test_equal_points_are_one_cluster(affinity):
-    fitted = ConvexHierarchicalClustering(affinity=affinity).fit(np.ones((5, 2)))
+@pytest.mark.parametrize("similarity", ["nearest_neighbors", "rbf"])
+def test_equal_points_are_one_cluster(similarity):
+    fitted = ConvexHierarchicalClustering(similarity=similarity).fit(np.ones((5, 2)))
     assert_array_equal(fitted.labels_, np.zeros(5))
 
 
@@ -355,11 +357,11 @@ def test_an_exhausted_budget_is_told():
         ConvexHierarchicalClustering(lam=0.3, weights=10, tol=1e-9, max_iter=1).fit(nested())
     club = convexhc.datasets.karate().adjacency
     with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-12.*raise max_iter"):
-        ConvexHierarchicalClustering(affinity="graph", lam=0.3, tol=1e-12, max_iter=1).fit(club)
+        ConvexHierarchicalClustering(similarity="graph", lam=0.3, tol=1e-12, max_iter=1).fit(club)
 
 
 def test_a_fit_survives_pickling():
-    fitted = ConvexHierarchicalClustering(affinity="two_hop", tol=1e-2).fit(nested())
+    fitted = ConvexHierarchicalClustering(similarity="two_hop", tol=1e-2).fit(nested())
     # Touched, so that what is computed on demand is stored as well.
     assert fitted.path_.is_nested
     revived = pickle.loads(pickle.dumps(fitted))
@@ -371,7 +373,7 @@ def test_a_fit_survives_pickling():
 
 
 def test_cloned_with_all_its_parameters():
-    model = ConvexHierarchicalClustering(3, weights=nested(), gamma="auto", n_neighbors=7)
+    model = ConvexHierarchicalClustering(3, weights=nested(), shift="auto", n_neighbors=7)
     copied = clone(model).get_params()
     assert_array_equal(copied.pop("weights"), nested())
     assert copied == {k: v for k, v in model.get_params().items() if k != "weights"}

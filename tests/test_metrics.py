@@ -103,7 +103,7 @@ def test_effective_rank_is_the_formula_of_the_paper(seed, m, n):
 
 def test_effective_rank_reads_dense_sparse_and_similarity_alike():
     rng = np.random.default_rng(1)
-    K = similarity.two_hop(random_graph(rng, 12, density=0.6), gamma=0.1)
+    K = similarity.two_hop(random_graph(rng, 12, density=0.6), shift=0.1)
     C = rng.dirichlet(np.ones(12), size=12)
     dense = metrics.effective_rank(C, K.dense())
     assert metrics.effective_rank(C, sparse.csr_matrix(K.dense())) == pytest.approx(dense)

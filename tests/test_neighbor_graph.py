@@ -114,7 +114,7 @@ def test_the_similarity_of_points_is_that_of_their_graph():
     np.testing.assert_array_equal(made.dense(), expected.dense())
     assert made.parameters == {**expected.parameters, "n_neighbors": 4}
     assert "n_neighbors" not in from_points(X).parameters
-    assert from_points(X, gamma=0.5).gamma == 0.5
+    assert from_points(X, shift=0.5).shift == 0.5
 
 
 @pytest.mark.parametrize(

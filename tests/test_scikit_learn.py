@@ -24,15 +24,15 @@ from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 
 # Loose, for most checks ask whether a fit works, not how exact it is. "auto", since they make
 # similarities that are singular, or rounded to integers.
-PRECOMPUTED = ConvexHierarchicalClustering(gamma="auto", tol=0.03)
-PAPER = clone(PRECOMPUTED).set_params(weights=10, method="admm", resolution=1.0)
+PRECOMPUTED = ConvexHierarchicalClustering(shift="auto", tol=0.03)
+PAPER = clone(PRECOMPUTED).set_params(weights=10, method="admm", lam_step=1.0)
 POINTS = ConvexClustering(n_lambdas=10, tol=0.01)
 # The checks pass points and similarities at random, in which there are no groups to find.
 at_random = pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.NoStructureWarning")
 
 
 def expected_failures(estimator):
-    if getattr(estimator, "affinity", None) != "precomputed":
+    if getattr(estimator, "similarity", None) != "precomputed":
         return {}
     return {"check_clustering": "it passes 50 points of the plane, which are no square similarity"}
 
@@ -82,7 +82,7 @@ class Recorder:
         if context.task_name != "lam":
             self.ended.append(fitted_estimator)
             return False
-        return metadata["point"].n_clusters <= self.stop_at
+        return metadata["level"].n_clusters <= self.stop_at
 
     def teardown(self, estimator, context):
         self.told.append("teardown")

@@ -79,11 +79,11 @@ def naive_heat(A: np.ndarray) -> np.ndarray:
     [
         (similarity.two_hop, naive_two_hop),
         (similarity.two_hop_diagonal, naive_two_hop_diagonal),
-        (lambda A: similarity.normalized(A, gamma=0.0), naive_normalized),
+        (lambda A: similarity.normalized(A, shift=0.0), naive_normalized),
         (similarity.laplacian, naive_laplacian),
         (lambda A: similarity.diffusion(A, time=NAIVE_TIME), naive_diffusion),
         (lambda A: similarity.heat(A, time=NAIVE_TIME), naive_heat),
-        (lambda A: similarity.self_loops(A, gamma=0.0), lambda A: A),
+        (lambda A: similarity.self_loops(A, shift=0.0), lambda A: A),
     ],
     ids=["two_hop", "two_hop_diagonal", "normalized", "laplacian", "diffusion", "heat", "loops"],
 )
@@ -115,45 +115,45 @@ def check_claims(K: Similarity, *, semidefinite: bool) -> None:
         assert K.min_eigenvalue == pytest.approx(values[0], abs=1e-12 * scale)
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.1, "auto"])
+@pytest.mark.parametrize("shift", [0.0, 0.1, "auto"])
 @pytest.mark.parametrize("name", FROM_GRAPH)
 @settings(max_examples=8)
 @given(A=adjacencies())
-def test_the_eigenvalues_are_as_claimed(name, gamma, A):
-    K = FROM_GRAPH[name](A, gamma=gamma)
+def test_the_eigenvalues_are_as_claimed(name, shift, A):
+    K = FROM_GRAPH[name](A, shift=shift)
     # Loops of an arbitrary size promise nothing.
-    check_claims(K, semidefinite=name != "self_loops" or gamma == "auto")
-    if gamma == "auto" or (gamma > 0 and name != "self_loops"):
+    check_claims(K, semidefinite=name != "self_loops" or shift == "auto")
+    if shift == "auto" or (shift > 0 and name != "self_loops"):
         assert K.positive_definite
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.1, "auto"])
+@pytest.mark.parametrize("shift", [0.0, 0.1, "auto"])
 @pytest.mark.parametrize("name", FROM_POINTS)
-def test_the_eigenvalues_are_as_claimed_for_points(name, gamma):
-    K = FROM_POINTS[name](POINTS, gamma=gamma)
-    check_claims(K, semidefinite=name == "rbf" or gamma == "auto")
+def test_the_eigenvalues_are_as_claimed_for_points(name, shift):
+    K = FROM_POINTS[name](POINTS, shift=shift)
+    check_claims(K, semidefinite=name == "rbf" or shift == "auto")
     assert K.min_eigenvalue is not None
-    if gamma == "auto":
+    if shift == "auto":
         assert K.positive_definite
 
 
 @pytest.mark.parametrize("make", [*FROM_GRAPH.values(), *FROM_POINTS.values()])
 def test_gamma_is_what_was_added_to_the_diagonal(make):
     data = np.abs(POINTS @ POINTS.T) if make in FROM_GRAPH.values() else POINTS
-    plain = make(data, gamma=0.0)
-    for gamma in (0.25, "auto"):
-        K = make(data, gamma=gamma)
-        assert K.gamma == (gamma if gamma != "auto" else K.gamma)
+    plain = make(data, shift=0.0)
+    for shift in (0.25, "auto"):
+        K = make(data, shift=shift)
+        assert K.shift == (shift if shift != "auto" else K.shift)
         np.testing.assert_allclose(
-            K.dense(), plain.dense() + K.gamma * np.eye(len(data)), rtol=1e-14
+            K.dense(), plain.dense() + K.shift * np.eye(len(data)), rtol=1e-14
         )
-    assert plain.gamma == 0.0
+    assert plain.shift == 0.0
 
 
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize("make", FROM_GRAPH.values(), ids=FROM_GRAPH)
 def test_nodes_without_edges_are_similar_to_themselves_only(make, n):
-    K = make(np.zeros((n, n)), gamma=1.0 if make is similarity.self_loops else 0.0)
+    K = make(np.zeros((n, n)), shift=1.0 if make is similarity.self_loops else 0.0)
     assert K.graph.n_edges == 0
     # Unnormalised, they weigh nothing.
     if make is not similarity.laplacian:
@@ -356,4 +356,4 @@ def test_a_similarity_cannot_be_altered():
     with pytest.raises(TypeError):
         K.parameters["time"] = 3
     with pytest.raises(AttributeError):
-        K.gamma = 1.0
+        K.shift = 1.0

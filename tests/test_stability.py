@@ -18,7 +18,7 @@ def pieces(graph):
 
 
 def six(graph):
-    return solve_path(similarity.two_hop(graph), resolution=0.5).labels(n_clusters=6)
+    return solve_path(similarity.two_hop(graph), lam_step=0.5).labels(n_clusters=6)
 
 
 def test_with_every_edge_kept_nothing_changes():

@@ -49,7 +49,7 @@ def test_categories_are_in_the_order_of_the_numbers(adata):
 
 
 def test_results_are_those_of_the_path(adata):
-    options = {"tol": 1e-3, "resolution": 0.5, "l1_ratio": 0.2}
+    options = {"tol": 1e-3, "lam_step": 0.5, "l1_ratio": 0.2}
     tl.convexhc(adata, n_clusters=3, similarity="two_hop", weights=None, **options)
     path = solve_path(similarity.two_hop(connectivities()), **options)
     found = adata.uns["convexhc"]
@@ -71,7 +71,7 @@ def test_by_default_it_is_the_path_that_the_graph_chooses(adata):
     assert_array_equal(found["linkage"], path.linkage)
     assert_array_equal(found["relative_gap"], path.relative_gap)
     assert found["similarity"] == path.provenance.options["similarity"]
-    assert found["params"]["affinity"] == "graph"
+    assert found["params"]["similarity"] == "graph"
 
 
 def test_without_a_number_the_choice_is_recorded(adata):
@@ -88,12 +88,12 @@ def test_without_a_number_the_choice_is_recorded(adata):
 
 @pytest.mark.parametrize("made", ["two_hop", "normalized", "precomputed"])
 def test_the_similarity_may_be_chosen(adata, made):
-    tl.convexhc(adata, n_clusters=3, similarity=made, gamma=3.0, min_cluster_size=2)
+    tl.convexhc(adata, n_clusters=3, similarity=made, shift=3.0, min_cluster_size=2)
     K = connectivities()
-    model = ConvexHierarchicalClustering(3, affinity=made, gamma=3.0, min_cluster_size=2).fit(K)
+    model = ConvexHierarchicalClustering(3, similarity=made, shift=3.0, min_cluster_size=2).fit(K)
     assert_array_equal(adata.uns["convexhc"]["linkage"], model.linkage_)
     assert adata.obs["convexhc"].astype(int).tolist() == model.labels_.tolist()
-    assert adata.uns["convexhc"]["similarity"]["gamma"] == 3.0
+    assert adata.uns["convexhc"]["similarity"]["shift"] == 3.0
 
 
 def assert_same_tree(found, expected):
@@ -182,7 +182,7 @@ def test_a_missing_graph_is_named_with_those_there_are(adata):
     ("wrong", "error", "match"),
     [
         ({"similarity": "rbf"}, ValueError, "similarity must be one of"),
-        ({"affinity": "two_hop"}, TypeError, "unknown option 'affinity'.*gamma"),
+        ({"affinity": "two_hop"}, TypeError, "unknown option 'affinity'.*shift"),
         ({"tolerance": 1e-3}, TypeError, "unknown option 'tolerance'.*tol"),
         ({"n_clusters": 2, "lam": 1.0}, ValueError, "either n_clusters or lam"),
         ({"n_clusters": 0}, ValueError, "n_clusters"),

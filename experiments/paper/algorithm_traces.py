@@ -22,7 +22,7 @@ from experiments.results import Row
 ITERATIVE = ("dual_fista", "admm", "primal_dual", "printed")
 GENERAL = ("clarabel", "scs")
 # Two-hop similarities of cliques are singular; this makes the minimiser unique.
-GAMMA = 1e-3
+SHIFT = 1e-3
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Timed:
 def fractal_problem(shape: Sequence[int], lam: float) -> FusionProblem:
     """The paper's problem on one fractal graph, alpha = 0.95."""
     graph = fractal_graph(0, n_meta=shape[0], n_super=shape[1], clique=shape[2])
-    K = two_hop(graph.adjacency, gamma=GAMMA)
+    K = two_hop(graph.adjacency, shift=SHIFT)
     return prepare(K, lam, weights=None, l1_ratio=0.05, constraint="doubly_stochastic")[1]
 
 

@@ -24,7 +24,7 @@ from experiments.paper.neighbors import neighbors_that_differ
 from experiments.results import FINE_GAP, Row, require_certified
 
 # Two-hop similarities may be singular; this makes the minimiser unique.
-GAMMA = 1e-3
+SHIFT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def represent(
     counts: FloatArray, logarithm: bool, strongest: int, lambdas: Sequence[float]
 ) -> list[dict[str, Any]]:
     """Every representation of one scan, its distances as dense ranks of the upper triangle."""
-    K = two_hop(np.log1p(counts) if logarithm else counts, gamma=GAMMA)
+    K = two_hop(np.log1p(counts) if logarithm else counts, shift=SHIFT)
     path = solve_path(K, lambdas, weights=strongest or None, tol=FINE_GAP, keep="all")
     require_certified(path, "a scan", tol=FINE_GAP)
     found: list[dict[str, Any]] = [
@@ -55,7 +55,7 @@ def represent(
             "relative_gap": point.relative_gap,
             "ranks": _ranks(centroid_distances(path.centroids(point.lam), K.matrix)),
         }
-        for point in path.points
+        for point in path.levels
     ]
     for linkage, Z in linkage_trees(K).items():
         found.append({"method": linkage, "lam": 0.0, "ranks": _ranks(cophenetic_distances(Z))})

@@ -39,7 +39,7 @@ def _projection() -> list[Row]:
 
 def _constants() -> list[Row]:
     """Lipschitz constant of the dual gradient over lam^2, against the three that are printed."""
-    K = two_hop(fractal_graph(0).adjacency, gamma=1e-3).dense()
+    K = two_hop(fractal_graph(0).adjacency, shift=1e-3).dense()
     squares = 2.0 * np.square(K)
     np.fill_diagonal(squares, 0.0)
     pairs = np.diag(squares.sum(axis=1)) - squares
@@ -56,7 +56,7 @@ def _constants() -> list[Row]:
 def _gradient() -> list[Row]:
     """Gradient of the smooth objective against differences: relative error of both formulas."""
     rng = np.random.default_rng(0)
-    K = two_hop(fractal_graph(0, n_meta=2, n_super=2, clique=3).adjacency, gamma=0.1).dense()
+    K = two_hop(fractal_graph(0, n_meta=2, n_super=2, clique=3).adjacency, shift=0.1).dense()
     off = K - np.diag(np.diag(K))
     L, lam, n = np.diag(off.sum(axis=1)) - off, 0.7, len(K)
     pi = rng.random((n, n))
@@ -80,7 +80,7 @@ def _smooth(pi: FloatArray, K: FloatArray, L: FloatArray, lam: float) -> float:
 
 def _resolvent() -> Row:
     """How far (I + 2 lam L)^-1 is from feasible and stationary; the paper iterates instead."""
-    K = two_hop(fractal_graph(0, n_meta=2, n_super=2, clique=3).adjacency, gamma=0.1).dense()
+    K = two_hop(fractal_graph(0, n_meta=2, n_super=2, clique=3).adjacency, shift=0.1).dense()
     off = K - np.diag(np.diag(K))
     L, lam = np.diag(off.sum(axis=1)) - off, 0.7
     pi = smooth_path(K, [lam]).pi(lam)

@@ -88,7 +88,7 @@ def compare(
             | {
                 "arrays": half,
                 "n_edges": K[half].graph.n_edges,
-                "gamma": K[half].gamma,
+                "shift": K[half].shift,
                 "bandwidth": K[half].parameters["bandwidth"],
                 "median_weight": float(np.median(K[half].graph.weight)),
             }
@@ -104,7 +104,7 @@ def compare(
                 "relative_gap": point.relative_gap,
             }
             for half, path in paths.items()
-            for point in path.points
+            for point in path.levels
         ],
         "agreement": [head | row for row in _agreement(K, paths)],
         "neighbors": [head | row for row in _neighbors(K, paths, ks)],
@@ -112,15 +112,15 @@ def compare(
 
 
 def _similarity(X: FloatArray, setting: Setting) -> Similarity:
-    """Similarity of the genes, positive definite by what gamma adds."""
+    """Similarity of the genes, positive definite by what shift adds."""
     if setting.transform != "ratio":
         X = np.log(X)
     if setting.transform == "standard":
         X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)
     bandwidth: float | Literal["auto"] = setting.bandwidth or "auto"
     if setting.whole:
-        return rbf(X, bandwidth=bandwidth, gamma="auto")
-    return knn(X, n_neighbors=setting.n_neighbors, bandwidth=bandwidth, gamma="auto")
+        return rbf(X, bandwidth=bandwidth, shift="auto")
+    return knn(X, n_neighbors=setting.n_neighbors, bandwidth=bandwidth, shift="auto")
 
 
 def _agreement(K: dict[str, Similarity], paths: dict[str, SolutionPath]) -> list[Row]:
@@ -130,7 +130,7 @@ def _agreement(K: dict[str, Similarity], paths: dict[str, SolutionPath]) -> list
     """
     trees = {half: linkage_trees(K[half]) for half in K}
     rows = []
-    for train, test in zip(paths["train"].points, paths["test"].points, strict=True):
+    for train, test in zip(paths["train"].levels, paths["test"].levels, strict=True):
         ranks = {"train": train.effective_rank, "test": test.effective_rank}
         counts = {half: max(round(rank), 1) for half, rank in ranks.items()}
         labels = {

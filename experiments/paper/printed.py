@@ -11,6 +11,7 @@ duals is far smaller than it may be, and the projection does not project.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -69,6 +70,7 @@ class PrintedFISTA:
 
     inner_iter: int = 100
     name: str = "printed"
+    needs: ClassVar = FusionProblem
 
     def init(self, problem: FusionProblem, start: Solution | None) -> PrintedState:
         """Start from the identity; the method has no warm start."""

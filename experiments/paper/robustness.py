@@ -45,7 +45,7 @@ from experiments.results import (
 Change = tuple[str, float]
 
 # Two-hop similarities may be singular; this makes the minimiser unique.
-GAMMA = 1e-3
+SHIFT = 1e-3
 STRONGEST = 10
 MEASURES = ("cophenetic", "rank", "ari")
 
@@ -62,7 +62,7 @@ class Size:
     )
     n_draws: int = 5
     levels: tuple[int, ...] = (2, 4, 8, 16, 32)
-    resolution: float = 0.3
+    lam_step: float = 0.3
 
 
 FULL = Size()
@@ -95,7 +95,7 @@ def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Pro
     units = [
         Unit(
             f"{graph.name.replace(' ', '-')}-{kind}-{strength:g}-{seed}",
-            {"kind": kind, "strength": strength, "seed": seed, "resolution": size.resolution},
+            {"kind": kind, "strength": strength, "seed": seed, "lam_step": size.lam_step},
             {"weights": graph.weights},
         )
         for graph, kind, strength, seed in plans
@@ -115,16 +115,16 @@ def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Pro
 
 
 def trees(
-    weights: FloatArray, kind: str, strength: float, seed: int, resolution: float
+    weights: FloatArray, kind: str, strength: float, seed: int, lam_step: float
 ) -> dict[str, Any]:
     """The tree of every method on one disturbed graph, on the nodes of the original one."""
     n = len(weights)
     if kind != "none":
         weights = KINDS[kind](weights, strength, np.random.default_rng(seed))
-    K = two_hop(weights, gamma=GAMMA)
+    K = two_hop(weights, shift=SHIFT)
     found: dict[str, Any] = {}
     for name, strongest in (("convex", None), (f"convex_{STRONGEST}", STRONGEST)):
-        path = solve_path(K, weights=strongest, resolution=resolution, keep="labels")
+        path = solve_path(K, weights=strongest, lam_step=lam_step, keep="labels")
         require_certified(path, f"{kind} {strength:g}, draw {seed}")
         found[name] = path.linkage
     found |= linkage_trees(K)

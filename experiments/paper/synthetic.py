@@ -44,7 +44,7 @@ from experiments.results import (
 )
 
 # The authors' matrix has eigenvalues down to -0.0245.
-AUTHORS_GAMMA = 0.05
+AUTHORS_SHIFT = 0.05
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _authors(
     grid = None if size.authors_grid is None else list(size.authors_grid)
     unit = Unit(
         "authors",
-        {"gamma": AUTHORS_GAMMA, "lambdas": grid},
+        {"shift": AUTHORS_SHIFT, "lambdas": grid},
         {"K": K, "fine": fine, "coarse": coarse},
     )
     found: dict[str, Any] = compute_units(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from convexhc.datasets import FractalGraph, fractal_graph
 from convexhc.metrics import kmeans_scores, partition_scores
-from convexhc.path import Point, solve_path
+from convexhc.path import Level, solve_path
 from convexhc.similarity import two_hop
 from experiments.figures import principal_plane
 from experiments.paper.reported import TABLE_I, TABLE_I_COLUMNS
@@ -19,7 +19,7 @@ from experiments.results import FINE_GAP, Row, mean_and_spread, require_certifie
 Wiring = tuple[int, int]
 
 # Two-hop similarities of cliques are singular; this makes the minimiser unique.
-GAMMA = 1e-3
+SHIFT = 1e-3
 DEFAULT_WIRING: Wiring = (1, 1)
 BEYOND_TABLE_I = (
     "fine_similarity_accuracy",
@@ -36,7 +36,7 @@ def wiring_rank(shape: Sequence[int], links_super: int, links_meta: int, n_graph
     ranks, edges = [], []
     for seed in range(n_graphs):
         graph = drawn_graph(shape, seed, (links_super, links_meta))
-        path = solve_path(two_hop(graph.adjacency, gamma=GAMMA), [0.001], tol=FINE_GAP)
+        path = solve_path(two_hop(graph.adjacency, shift=SHIFT), [0.001], tol=FINE_GAP)
         require_certified(path, f"wiring {links_super}, {links_meta}", tol=FINE_GAP)
         ranks.append(path.effective_rank[0])
         edges.append(graph.adjacency.nnz / 2)
@@ -54,14 +54,14 @@ def graph_scores(
 ) -> list[Row]:
     """One row a lam: what k-means and the fusions themselves recover on one random graph."""
     graph = drawn_graph(shape, seed, (wiring[0], wiring[1]))
-    K = two_hop(graph.adjacency, gamma=GAMMA).matrix
+    K = two_hop(graph.adjacency, shift=SHIFT).matrix
     path = solve_path(K, lambdas, l1_ratio=1.0 - alpha, tol=FINE_GAP)
     require_certified(path, f"graph {seed}", tol=FINE_GAP)
     head = {"links_super": wiring[0], "links_meta": wiring[1], "seed": seed, "alpha": alpha}
-    return [head | point_scores(point, K, graph.fine, graph.coarse) for point in path.points]
+    return [head | point_scores(point, K, graph.fine, graph.coarse) for point in path.levels]
 
 
-def point_scores(point: Point, K: Any, fine: NDArray[np.intp], coarse: NDArray[np.intp]) -> Row:
+def point_scores(point: Level, K: Any, fine: NDArray[np.intp], coarse: NDArray[np.intp]) -> Row:
     """Scores of one solution at both levels, by k-means and by its exact fusions.
 
     The paper runs k-means "on the raw embeddings", which we take to be the centroids; the accuracy
@@ -88,7 +88,7 @@ def point_scores(point: Point, K: Any, fine: NDArray[np.intp], coarse: NDArray[n
 def figure_one_planes(shape: Sequence[int], lambdas: Sequence[float]) -> dict[str, Any]:
     """Principal plane of the centroids of one graph at each lam, and the number of clusters."""
     graph = drawn_graph(shape, 0, DEFAULT_WIRING)
-    path = solve_path(two_hop(graph.adjacency, gamma=GAMMA), lambdas, tol=FINE_GAP)
+    path = solve_path(two_hop(graph.adjacency, shift=SHIFT), lambdas, tol=FINE_GAP)
     require_certified(path, "figure 1", tol=FINE_GAP)
     return {
         "lambdas": path.lambdas,
@@ -101,19 +101,19 @@ def authors_path(
     K: NDArray[np.float64],
     fine: NDArray[np.int64],
     coarse: NDArray[np.int64],
-    gamma: float,
+    shift: float,
     lambdas: Sequence[float] | None,
 ) -> dict[str, Any]:
     """The exact path on the authors' similarity, Table I on it, and three pictures of it."""
-    shifted = K + gamma * np.eye(len(K))
+    shifted = K + shift * np.eye(len(K))
     path = solve_path(shifted, lambdas, tol=FINE_GAP)
     at_table = solve_path(shifted, list(TABLE_I), tol=FINE_GAP)
     for solved in (path, at_table):
         require_certified(solved, "the authors' similarity", tol=FINE_GAP)
     wanted = [path.lambdas[0], *(_middle(path.n_clusters, path.lambdas, k) for k in (28, 4))]
     return {
-        "path": [point_scores(point, shifted, fine, coarse) for point in path.points],
-        "runs": [point_scores(point, shifted, fine, coarse) for point in at_table.points],
+        "path": [point_scores(point, shifted, fine, coarse) for point in path.levels],
+        "runs": [point_scores(point, shifted, fine, coarse) for point in at_table.levels],
         "nested": path.is_nested,
         "planes": [
             {

@@ -123,8 +123,8 @@ class Convex(_Always):
 
         def fit() -> Any:
             if given.points is None:
-                return ConvexHierarchicalClustering(affinity="graph").fit(given.adjacency)
-            return ConvexHierarchicalClustering(affinity="nearest_neighbors").fit(given.points)
+                return ConvexHierarchicalClustering(similarity="graph").fit(given.adjacency)
+            return ConvexHierarchicalClustering(similarity="nearest_neighbors").fit(given.points)
 
         seconds, model = _timed_quietly(fit)
         return _read(given, seconds, model, model.path_.labels, model.labels_)
@@ -142,7 +142,7 @@ class ConvexBefore(_Always):
         def fit() -> Any:
             if given.points is None:
                 return _former("diffusion").fit(given.adjacency)
-            K = similarity.knn(given.points, n_neighbors=10, gamma="auto")
+            K = similarity.knn(given.points, n_neighbors=10, shift="auto")
             return _former("precomputed").fit(K)
 
         seconds, model = _timed_quietly(fit)
@@ -150,8 +150,8 @@ class ConvexBefore(_Always):
         return _read(given, seconds, model, cut, model.path_.tree.suggest()[1])
 
 
-def _former(affinity: str) -> ConvexHierarchicalClustering:
-    return ConvexHierarchicalClustering(affinity=affinity, weights=10, space="similarity")
+def _former(similarity: str) -> ConvexHierarchicalClustering:
+    return ConvexHierarchicalClustering(similarity=similarity, weights=10, space="similarity")
 
 
 def _timed_quietly(fit: Callable[[], Any]) -> tuple[float, Any]:

@@ -128,7 +128,7 @@ def _add_graph(parser: argparse.ArgumentParser, or_else: str = "") -> None:
         help="how the graph becomes a similarity; auto: everything is chosen by the graph; none: "
         "the file holds a similarity (default %(default)s)",
     )
-    parser.add_argument("--gamma", type=float, help="amount added to the diagonal")
+    parser.add_argument("--shift", type=float, help="amount added to the diagonal")
     parser.add_argument("--symmetrize", choices=["mean", "max", "min"], help="for directed graphs")
     parser.add_argument(
         "--neighbors",
@@ -166,7 +166,7 @@ def _add_fit(commands: Commands) -> None:
         "--max-iter", type=int, help="iterations for one lam (default: 20000, or 200 with auto)"
     )
     parser.add_argument(
-        "--resolution",
+        "--lam-step",
         type=float,
         default=0.1,
         help="relative step of lam below which fusions are not told apart (default %(default)s)",

@@ -97,7 +97,7 @@ def bootstrap(
     >>> graph = convexhc.datasets.fractal_graph(n_meta=2, n_super=3, clique=6)
     >>> def six(graph):
     ...     K = convexhc.similarity.two_hop(graph)
-    ...     return convexhc.solve_path(K, resolution=0.5).labels(n_clusters=6)
+    ...     return convexhc.solve_path(K, lam_step=0.5).labels(n_clusters=6)
     >>> bootstrap(graph.adjacency, six, n_resamples=5).per_cluster.min() > 0.75
     np.True_
     """

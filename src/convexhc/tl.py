@@ -48,15 +48,15 @@ def convexhc(
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
     similarity : {"graph", "two_hop", "diffusion", "normalized", "precomputed"}
-        How K is made from the graph: as `ConvexHierarchicalClustering` does for an affinity of that
-        name. "graph" is `convexhc.cluster`; "precomputed" takes the graph itself for K.
+        How K is made from the graph: as `ConvexHierarchicalClustering` does for a similarity of
+        that name. "graph" is `convexhc.cluster`; "precomputed" takes the graph itself for K.
     weights : "auto", int, graph or None
         Edge weights of the penalty, as for `ConvexHierarchicalClustering`.
     copy : bool
         Return a copy with the results instead of writing them into ``adata``.
     **options
-        Further parameters of `ConvexHierarchicalClustering`: ``gamma``, ``space``, ``l1_ratio``,
-        ``method``, ``tol``, ``max_iter``, ``resolution``.
+        Further parameters of `ConvexHierarchicalClustering`: ``shift``, ``space``, ``l1_ratio``,
+        ``method``, ``tol``, ``max_iter``, ``lam_step``.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def convexhc(
     fitted = ConvexHierarchicalClustering(
         n_clusters,
         lam=lam,
-        affinity=_checked_similarity(similarity),
+        similarity=_checked_similarity(similarity),
         weights=weights,
         min_cluster_size=min_cluster_size,
         **_checked_options(options),
@@ -104,7 +104,7 @@ def convexhc(
 
 
 def _checked_similarity(similarity: str) -> str:
-    """Refuse the affinities that are of points."""
+    """Refuse the similarities that are of points."""
     known = ("graph", "two_hop", "diffusion", "normalized", "precomputed")
     if similarity not in known:
         raise ValueError(f"similarity must be one of {known}, received {similarity!r}.")
@@ -113,7 +113,7 @@ def _checked_similarity(similarity: str) -> str:
 
 def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Refuse what is no option here, so that a slip is told apart from a parameter of its own."""
-    known = ("gamma", "space", "l1_ratio", "method", "tol", "max_iter", "resolution")
+    known = ("shift", "space", "l1_ratio", "method", "tol", "max_iter", "lam_step")
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}: the options are {', '.join(known)}.")
@@ -158,8 +158,8 @@ def _results(fitted: ConvexHierarchicalClustering, obsp: str) -> dict[str, Any]:
         "path_n_clusters": path.n_clusters.copy(),
         "relative_gap": path.relative_gap.copy(),
         "effective_rank": path.effective_rank.copy(),
-        "n_iter": np.array([point.n_iter for point in path.points]),
-        "status": np.array([point.status for point in path.points], dtype=object),
+        "n_iter": np.array([level.n_iter for level in path.levels]),
+        "status": np.array([level.status for level in path.levels], dtype=object),
     }
     if fitted.plateau_ is not None:
         results["plateau"] = asdict(fitted.plateau_)

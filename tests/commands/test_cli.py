@@ -133,8 +133,8 @@ def test_files_that_are_not_of_a_run_are_not_overwritten_either(
     [
         ["--tol", "-1"],
         ["--l1-ratio", "2"],
-        ["--resolution", "0"],
-        ["--resolution", "0", "--neighbors", "10"],
+        ["--lam-step", "0"],
+        ["--lam-step", "0", "--neighbors", "10"],
         ["--method", "admm"],
     ],
     ids=" ".join,
@@ -290,8 +290,8 @@ def test_the_paper_s_problem_is_a_matter_of_options(
         "--l1-ratio 0.5 --neighbors 0": convexhc.solve_path(
             convexhc.similarity.from_graph(graph), [0.5, 1], l1_ratio=0.5
         ),
-        "--gamma 1": convexhc.solve_path(
-            convexhc.similarity.from_graph(graph, gamma=1.0), [0.5, 1], weights=10
+        "--shift 1": convexhc.solve_path(
+            convexhc.similarity.from_graph(graph, shift=1.0), [0.5, 1], weights=10
         ),
         "": convexhc.cluster(graph, [0.5, 1]),
     }

@@ -25,7 +25,7 @@ def ctrl_c_after_three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     def once(self: Checkpoint, progress: Progress) -> None:
         write(self, progress)
-        if len(progress.points) == 3:
+        if len(progress.levels) == 3:
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Checkpoint, "write", once)

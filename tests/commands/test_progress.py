@@ -82,8 +82,8 @@ def test_a_path_is_followed_to_its_end(lambdas):
     line, _ = line_and_clock()
     path = convexhc.solve_path(K, lambdas, on_check=follow(line, K, weights=None, lambdas=lambdas))
     drawn = line.stream.getvalue().split("\x1b[K")[1:]
-    assert len(drawn) == len(path.points)
-    last = path.points[-1]
+    assert len(drawn) == len(path.levels)
+    last = path.levels[-1]
     clusters = "1 cluster " if last.n_clusters == 1 else f"{last.n_clusters} clusters "
     for word in (f"lam {last.lam:.4g}", clusters, f"gap {last.relative_gap:.1e}"):
         assert word in drawn[-1]

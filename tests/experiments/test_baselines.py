@@ -31,7 +31,7 @@ def require(baseline):
 @pytest.fixture(scope="module")
 def fractal():
     graph = datasets.fractal_graph(0)
-    return similarity.two_hop(graph.adjacency, gamma=0.05), graph.fine
+    return similarity.two_hop(graph.adjacency, shift=0.05), graph.fine
 
 
 def two_cliques_and_a_loner():
@@ -129,8 +129,8 @@ def test_linkage_of_inner_products_is_linkage_of_the_points(method, seed, n):
 @pytest.mark.parametrize("method", ["single", "complete"])
 def test_a_shift_of_the_diagonal_does_not_move_single_and_complete_linkage(method, fractal):
     graph = datasets.fractal_graph(1)
-    K = similarity.two_hop(graph.adjacency, gamma=0.05).dense()
-    near, far = (Linkage(method).fit(K + gamma * np.eye(len(K))) for gamma in (0.0, 2.0))
+    K = similarity.two_hop(graph.adjacency, shift=0.05).dense()
+    near, far = (Linkage(method).fit(K + shift * np.eye(len(K))) for shift in (0.0, 2.0))
     assert variation_of_information(near.labels(28), far.labels(28)) == 0
 
 

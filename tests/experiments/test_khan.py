@@ -74,5 +74,5 @@ def test_a_small_run(tmp_path, data_dir, monkeypatch):
     assert max(float(row["relative_gap"]) for row in path) <= 1e-4
     ranks = [float(row["effective_rank"]) for row in path if row["arrays"] == "train"]
     assert ranks[0] > ranks[1] > ranks[2]
-    gamma = {row["setting"]: float(row["gamma"]) for row in read(folder / "similarities.csv")}
-    assert gamma["authors"] > 1.0 > gamma["whole"]
+    shift = {row["setting"]: float(row["shift"]) for row in read(folder / "similarities.csv")}
+    assert shift["authors"] > 1.0 > shift["whole"]

@@ -106,7 +106,7 @@ def test_a_silhouette_needs_as_many_centroids_as_classes():
 @pytest.mark.data
 def test_the_authors_matrix_gives_both_levels_without_an_error(data_dir):
     K, fine, coarse = authors_similarity(data_dir)
-    found = authors_path(K, fine, coarse, gamma=0.05, lambdas=[0.7, 3.0])
+    found = authors_path(K, fine, coarse, shift=0.05, lambdas=[0.7, 3.0])
     assert [row["n_clusters"] for row in found["path"]] == [28, 4]
     assert found["path"][0]["fine_fused_ari"] == 1.0
     assert found["path"][1]["coarse_fused_ari"] == 1.0

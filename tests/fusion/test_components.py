@@ -9,12 +9,12 @@ import oracle
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from convexhc.fusion import components
 from convexhc.fusion.components import Parts
 from convexhc.fusion.points_solve import solve_contracted
 from convexhc.graph import Graph
 from convexhc.model.problem import cluster_means, points_problem
 from convexhc.path import solve_points_path
-from convexhc.solvers import components
 from convexhc.solvers.solution import Status
 from laws import classes_of_equal_rows, random_weights
 
@@ -99,7 +99,7 @@ def test_each_component_is_as_if_solved_alone(l1_ratio):
             X[nodes], LAMBDAS, weights=weights.subgraph(nodes), l1_ratio=l1_ratio
         )
         total += alone.objective
-        for i, (mine, theirs) in enumerate(zip(path.points, alone.points, strict=True)):
+        for i, (mine, theirs) in enumerate(zip(path.levels, alone.levels, strict=True)):
             assert same_clusters(
                 np.unique(mine.labels[nodes], return_inverse=True)[1], theirs.labels
             )
@@ -110,7 +110,7 @@ def test_each_component_is_as_if_solved_alone(l1_ratio):
             assert_array_equal(rows, mean if met else alone.centroids(theirs.lam))
     assert_allclose(path.objective, total, rtol=1e-12)
     assert path.relative_gap.max() <= 1e-4
-    assert {point.status for point in path.points} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {"SOLVED"}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -143,7 +143,7 @@ def test_nodes_without_edges_stay_where_they_are():
     single = np.setdiff1d(np.arange(len(X)), touched)
     path = solve_points_path(X, LAMBDAS, weights=weights)
     without = solve_points_path(X[touched], LAMBDAS, weights=weights.subgraph(touched))
-    for mine, theirs in zip(path.points, without.points, strict=True):
+    for mine, theirs in zip(path.levels, without.levels, strict=True):
         assert_array_equal(path.centroids(mine.lam)[single], X[single])
         assert same_clusters(np.unique(mine.labels[touched], return_inverse=True)[1], theirs.labels)
         assert mine.n_clusters == theirs.n_clusters + ISOLATED
@@ -151,7 +151,7 @@ def test_nodes_without_edges_stay_where_they_are():
     none = solve_points_path(X, [0.1, 1.0], weights=np.zeros((len(X),) * 2))
     assert_array_equal(none.partitions, [np.arange(len(X))] * 2)
     assert_array_equal(none.relative_gap, [0.0, 0.0])
-    assert {point.status for point in none.points} == {"SOLVED"}
+    assert {point.status for point in none.levels} == {"SOLVED"}
 
 
 @pytest.mark.parametrize(("away", "spread"), [(37.1, 0.0), (1e3, 1e-12)])
@@ -166,7 +166,7 @@ def test_a_component_of_equal_points_is_round_off_beside_the_others(away, spread
     table = np.concatenate([X, equal])
     path = solve_points_path(table, LAMBDAS, weights=both)
     plain = solve_points_path(X, LAMBDAS, weights=weights)
-    assert {point.status for point in path.points} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {"SOLVED"}
     assert_allclose(path.objective[1:], plain.objective[1:], rtol=1e-9)
     for labels in path.partitions[1:]:
         assert np.unique(labels[n:]).size == 1
@@ -216,7 +216,7 @@ def test_the_status_is_the_worst_of_the_parts(monkeypatch):
 def test_an_interrupted_run_ends_in_the_same_bits(tmp_path):
     X, weights = scattered()
     whole = solve_points_path(X, 20, weights=weights)
-    for stop in (1, 5, len(whole.points) - 2):
+    for stop in (1, 5, len(whole.levels) - 2):
         seen = []
 
         def halt(point, seen=seen, stop=stop):
@@ -230,7 +230,7 @@ def test_an_interrupted_run_ends_in_the_same_bits(tmp_path):
         assert_array_equal(rest.partitions, whole.partitions)
         for name in ("objective", "relative_gap", "effective_rank"):
             assert_array_equal(getattr(rest, name), getattr(whole, name))
-        assert [p.n_iter for p in rest.points] == [p.n_iter for p in whole.points]
+        assert [p.n_iter for p in rest.levels] == [p.n_iter for p in whole.levels]
         for lam in whole.lambdas:
             assert_array_equal(rest.centroids(lam), whole.centroids(lam))
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array, tril
 
 import naive
+from convexhc.fusion import electrical_flow as currents_module
 from convexhc.fusion.contracted_solve import connected
 from convexhc.fusion.contraction import contract
 from convexhc.fusion.electrical_flow import Cascade, Currents, Demand, Sketch
@@ -18,7 +19,6 @@ from convexhc.kernels.flows import Net, Tally, substitute, surplus
 from convexhc.kernels.threads import limited_threads
 from convexhc.model.factorization import Factor
 from convexhc.model.problem import cluster_means, graph_problem
-from convexhc.solvers import electrical_flow as currents_module
 from laws import CONSTRAINTS, random_kernel, seeds
 
 

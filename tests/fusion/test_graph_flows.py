@@ -247,7 +247,7 @@ def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
     assert down.complete
     assert down.n_clusters[-1] == 1
     assert down.n_clusters[0] > 8
-    assert {p.status for p in down.points} == {"SOLVED"}
+    assert {p.status for p in down.levels} == {"SOLVED"}
     for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
         np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
         np.testing.assert_array_equal(up.labels(n_clusters=k), truth)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from convexhc.fusion import lam_max
 from convexhc.fusion.contraction import contract
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
 from convexhc.model.problem import graph_problem, points_problem
-from convexhc.solvers import lam_max
 from laws import CONSTRAINTS, L1_RATIOS, l1_ratios, random_kernel, random_weights, seeds, solved
 
 each_l1_ratio = pytest.mark.parametrize("l1_ratio", L1_RATIOS)

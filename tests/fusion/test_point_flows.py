@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
+from convexhc.fusion import point_flows
 from convexhc.fusion.point_flows import complete
 from convexhc.graph import Graph
 from convexhc.kernels.flows import gathered, potentials, scaled_inside, spread
 from convexhc.kernels.prox import dual_norms
 from convexhc.model.problem import cluster_means, points_problem
-from convexhc.solvers import point_flows
 from convexhc.solvers.loop import run
 from convexhc.solvers.newton import SemismoothNewton
 from laws import L1_RATIOS, random_weights, seeds

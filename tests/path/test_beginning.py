@@ -21,7 +21,7 @@ def test_twins_are_fused_at_any_lam_and_are_not_waited_for(noise):
     X[5], X[9] = X[2], X[2]
     K = gaussian(X, noise)
     path = solve_path(K)
-    first = path.points[0]
+    first = path.levels[0]
     assert first.n_clusters == 10
     assert first.labels[2] == first.labels[5] == first.labels[9]
     bound = consensus_bound(graph_problem(as_graph(K), 1.0))
@@ -38,6 +38,6 @@ def test_nodes_that_are_nearly_twins_part_below(apart):
     K = gaussian(X)
     path = solve_path(K)
     bound = consensus_bound(graph_problem(as_graph(K), 1.0))
-    assert path.points[0].lam < 0.5e-3 * bound
-    assert path.points[0].n_clusters >= 11
-    assert {point.status for point in path.points} == {"SOLVED"}
+    assert path.levels[0].lam < 0.5e-3 * bound
+    assert path.levels[0].n_clusters >= 11
+    assert {point.status for point in path.levels} == {"SOLVED"}

@@ -16,14 +16,14 @@ import pytest
 from convexhc import Path, as_graph, datasets, similarity, solve_path
 from convexhc.io.archive import decode_names, encode_names, read_npz
 from convexhc.model.problem import graph_problem
-from convexhc.path import Point, continuation, storage
+from convexhc.path import Level, checkpoint, continuation
 from convexhc.path.checkpoint import Checkpoint
 
 
 @pytest.fixture(scope="module")
 def kernel():
     adjacency = datasets.fractal_graph(0, n_meta=2, n_super=3, clique=4).adjacency
-    return similarity.two_hop(adjacency, gamma=0.05)
+    return similarity.two_hop(adjacency, shift=0.05)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def tiny():
 
 
 # A rank is stored once it is known, and the similarity is not.
-COMPARED = {field.name for field in fields(Point)} - {"seconds", "rank", "similarity"}
+COMPARED = {field.name for field in fields(Level)} - {"seconds", "rank", "similarity"}
 COMPARED |= {"effective_rank"}
 
 
@@ -49,8 +49,8 @@ def assert_same_path(found, expected):
     assert found.names == expected.names
     assert found.provenance == expected.provenance
     np.testing.assert_array_equal(found.components, expected.components)
-    assert len(found.points) == len(expected.points)
-    for one, other in zip(found.points, expected.points, strict=True):
+    assert len(found.levels) == len(expected.levels)
+    for one, other in zip(found.levels, expected.levels, strict=True):
         for name in COMPARED:
             value = getattr(one, name)
             np.testing.assert_array_equal(value, getattr(other, name), err_msg=name)
@@ -64,7 +64,7 @@ import sys
 from convexhc import datasets, similarity, solve_path
 
 adjacency = datasets.fractal_graph(0, n_meta=2, n_super=3, clique=4).adjacency
-kernel = similarity.two_hop(adjacency, gamma=0.05)
+kernel = similarity.two_hop(adjacency, shift=0.05)
 moment, result, checkpoint, left = *sys.argv[1:4], int(sys.argv[4])
 solved = 0
 
@@ -123,7 +123,7 @@ def test_a_killed_run_is_resumed_to_the_same_bits(moment, left, alone, tmp_path)
     assert not result.exists()
     assert len(read_npz(checkpoint, "checkpoint", lambda _, arrays: arrays["lam"])) == 10
     resumed = run_apart(result, checkpoint=checkpoint)
-    assert int(resumed.stdout) == len(alone.points) - 10
+    assert int(resumed.stdout) == len(alone.levels) - 10
     assert_same_path(Path.load(result), alone)
 
 
@@ -134,27 +134,27 @@ def test_a_stopped_run_is_resumed_to_the_same_bits(after, kernel, whole, tmp_pat
         kernel, checkpoint=file, on_check=lambda p: seen.append(p) or len(seen) == after
     )
     assert not stopped.complete
-    assert len(stopped.points) == after
+    assert len(stopped.levels) == after
     assert_same_path(solve_path(kernel, checkpoint=file), whole)
 
 
 @pytest.fixture
 def unhurried(monkeypatch):
     """Every checkpoint counts as large and slow to write; yields how many points each held."""
-    monkeypatch.setattr(storage, "_AT_ONCE", 0)
-    monkeypatch.setattr(storage, "_PATIENCE", np.inf)
+    monkeypatch.setattr(checkpoint, "_AT_ONCE", 0)
+    monkeypatch.setattr(checkpoint, "_PATIENCE", np.inf)
     write, held = Checkpoint.write, []
     monkeypatch.setattr(
         Checkpoint,
         "write",
-        lambda self, progress: (held.append(len(progress.points)), write(self, progress)),
+        lambda self, progress: (held.append(len(progress.levels)), write(self, progress)),
     )
     return held
 
 
 def test_a_large_checkpoint_is_written_rarely_and_at_the_end(kernel, whole, unhurried, tmp_path):
     assert_same_path(solve_path(kernel, checkpoint=tmp_path / "run.npz"), whole)
-    assert unhurried == [1, len(whole.points)]
+    assert unhurried == [1, len(whole.levels)]
 
 
 @pytest.mark.parametrize("after", [1, 7])
@@ -180,7 +180,7 @@ def test_what_was_not_yet_written_survives_an_interrupt(
 
 def test_a_run_stopped_at_every_lam_still_arrives(tiny, tmp_path):
     expected = solve_path(tiny)
-    for _ in expected.points:
+    for _ in expected.levels:
         path = solve_path(tiny, checkpoint=tmp_path / "run.npz", on_check=lambda point: True)
         assert not path.complete
     assert_same_path(solve_path(tiny, checkpoint=tmp_path / "run.npz"), expected)

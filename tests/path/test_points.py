@@ -141,7 +141,7 @@ def test_an_interrupted_run_ends_as_an_uninterrupted_one(tmp_path):
         blobs(), 10, weights=6, checkpoint=tmp_path / "half.npz", on_check=stop
     )
     assert not part.complete
-    assert len(part.points) == 4
+    assert len(part.levels) == 4
     rest = solve_points_path(blobs(), 10, weights=6, checkpoint=tmp_path / "half.npz")
     assert rest.complete
     assert_array_equal(rest.partitions, whole.partitions)

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import convexhc
 from convexhc import as_graph, datasets, similarity, solve_path
-from convexhc.path import Path, Point, Provenance, similarity_path
+from convexhc.path import Level, Path, Provenance, similarity_path
 from convexhc.similarity.structure import modularity
 from laws import first_occurrence
 
@@ -27,7 +27,7 @@ def graph():
 
 @pytest.fixture(scope="module")
 def kernel(graph):
-    return similarity.two_hop(graph.adjacency, gamma=0.05)
+    return similarity.two_hop(graph.adjacency, shift=0.05)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def drawn_path(partitions, lambdas=None, *, components=None, status="SOLVED"):
     n = len(partitions[0])
     lambdas = range(1, len(partitions) + 1) if lambdas is None else lambdas
     points = tuple(
-        Point(float(lam), np.array(labels), -1.0, 1e-5, 0.0, 10, status, 2.0, None)
+        Level(float(lam), np.array(labels), -1.0, 1e-5, 0.0, 10, status, 2.0, None)
         for lam, labels in zip(lambdas, partitions, strict=True)
     )
     groups = np.zeros(n, dtype=np.int64) if components is None else np.array(components)
@@ -55,12 +55,12 @@ def drawn_path(partitions, lambdas=None, *, components=None, status="SOLVED"):
 
 
 def test_labels_at_a_lam_are_those_of_the_last_solved_one_up_to_it(path):
-    for left, right in zip(path.points, path.points[1:], strict=False):
+    for left, right in zip(path.levels, path.levels[1:], strict=False):
         between = 0.5 * (left.lam + right.lam)
         np.testing.assert_array_equal(path.labels(lam=between), left.labels)
         np.testing.assert_array_equal(path.labels(lam=right.lam), right.labels)
     np.testing.assert_array_equal(path.labels(lam=0.0), np.arange(24))
-    np.testing.assert_array_equal(path.labels(lam=np.inf), path.points[-1].labels)
+    np.testing.assert_array_equal(path.labels(lam=np.inf), path.levels[-1].labels)
 
 
 def test_labels_are_the_caller_s_own(path):
@@ -223,7 +223,7 @@ def test_linkage_says_what_the_partitions_say(path):
     assert is_valid_linkage(Z)
     assert np.isfinite(Z).all()
     assert set(Z[:, 2]) <= set(path.lambdas)
-    for point in path.points:
+    for point in path.levels:
         cut = fcluster(Z, point.lam, criterion="distance")
         np.testing.assert_array_equal(first_occurrence(cut), path.tree.labels(lam=point.lam))
 
@@ -240,11 +240,11 @@ def test_splits_are_told():
 
 
 def test_columns_of_a_path_agree_with_its_points(path):
-    np.testing.assert_array_equal(path.lambdas, [p.lam for p in path.points])
-    np.testing.assert_array_equal(path.n_clusters, [p.labels.max() + 1 for p in path.points])
-    np.testing.assert_array_equal(path.relative_gap, [p.relative_gap for p in path.points])
-    np.testing.assert_array_equal(path.objective, [p.objective for p in path.points])
-    assert path.partitions.shape == (len(path.points), 24)
+    np.testing.assert_array_equal(path.lambdas, [p.lam for p in path.levels])
+    np.testing.assert_array_equal(path.n_clusters, [p.labels.max() + 1 for p in path.levels])
+    np.testing.assert_array_equal(path.relative_gap, [p.relative_gap for p in path.levels])
+    np.testing.assert_array_equal(path.objective, [p.objective for p in path.levels])
+    assert path.partitions.shape == (len(path.levels), 24)
 
 
 def test_effective_rank_of_the_fused_rows_is_that_of_all(kernel, path):
@@ -260,7 +260,7 @@ def test_effective_rank_of_the_fused_rows_is_that_of_all(kernel, path):
 def test_effective_rank_is_known_without_the_centroids_and_after_storage(kernel, path, tmp_path):
     lean = convexhc.solve_path(kernel, path.lambdas, keep="labels")
     full = convexhc.solve_path(kernel, path.lambdas, keep="all")
-    assert lean.points[0].distinct is None
+    assert lean.levels[0].distinct is None
     np.testing.assert_array_equal(lean.effective_rank, full.effective_rank)
     for one in (lean, full):
         one.save(tmp_path / "path.npz")
@@ -269,7 +269,7 @@ def test_effective_rank_is_known_without_the_centroids_and_after_storage(kernel,
 
 
 def test_pi_is_the_paper_s_matrix_at_the_nearest_lam(kernel, path):
-    at = len(path.points) // 2
+    at = len(path.levels) // 2
     lam = float(path.lambdas[at])
     pi = path.pi(lam * 1.0001)
     np.testing.assert_array_equal(pi, path.centroids(lam).T)
@@ -303,8 +303,8 @@ def test_pi_is_the_paper_s_matrix_at_the_nearest_lam(kernel, path):
 )
 def test_keep_says_which_centroids_are_kept(kernel, keep, kept):
     path = solve_path(kernel, [0.1, 0.9, 2.5], keep=keep)
-    assert [point.distinct is not None for point in path.points] == kept
-    for point in path.points:
+    assert [point.distinct is not None for point in path.levels] == kept
+    for point in path.levels:
         assert point.distinct is None or point.distinct.shape == (point.n_clusters, 24)
     if any(kept):
         nearest = path.centroids(0.9)
@@ -318,10 +318,10 @@ def test_keep_says_which_centroids_are_kept(kernel, keep, kept):
 
 def test_a_large_path_keeps_labels_only_by_default(kernel, monkeypatch):
     monkeypatch.setattr(similarity_path, "_KEEP_NODES", 23)
-    assert solve_path(kernel, [0.9]).points[0].distinct is None
-    assert solve_path(kernel, [0.9], keep="all").points[0].distinct is not None
+    assert solve_path(kernel, [0.9]).levels[0].distinct is None
+    assert solve_path(kernel, [0.9], keep="all").levels[0].distinct is not None
     monkeypatch.setattr(similarity_path, "_KEEP_NODES", 24)
-    assert solve_path(kernel, [0.9]).points[0].distinct is not None
+    assert solve_path(kernel, [0.9]).levels[0].distinct is not None
 
 
 def test_repr_is_short_and_holds_no_arrays(path):
@@ -335,7 +335,7 @@ def test_repr_is_short_and_holds_no_arrays(path):
 def test_summary_names_size_range_certificate_and_plateaus(path):
     said = path.summary()
     assert "24 nodes, 1 component(s)" in said
-    assert f"{len(path.points)} lam" in said
+    assert f"{len(path.levels)} lam" in said
     assert f"{path.relative_gap.max():.1e}" in said
     assert re.search(r"\b6 clusters for lam", said)
     suggestion = path.suggestion
@@ -375,7 +375,7 @@ def test_html_escapes_what_a_summary_may_hold(named, monkeypatch):
 
 def test_frame_has_a_row_for_every_lam(path):
     frame = path.to_frame()
-    assert len(frame) == len(path.points)
+    assert len(frame) == len(path.levels)
     np.testing.assert_array_equal(frame["lam"], path.lambdas)
     np.testing.assert_array_equal(frame["n_clusters"], path.n_clusters)
     np.testing.assert_array_equal(frame["objective"], path.objective)

@@ -30,7 +30,7 @@ GRID = [0.1, 0.9, 2.5, 6.0]
 @pytest.fixture(scope="module")
 def small():
     graph = datasets.fractal_graph(0, n_meta=2, n_super=3, clique=4)
-    return similarity.two_hop(graph.adjacency, gamma=0.05), graph
+    return similarity.two_hop(graph.adjacency, shift=0.05), graph
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def on_grid(small):
 @pytest.fixture(scope="session")
 def fractal_path():
     graph = datasets.fractal_graph(0)
-    return solve_path(similarity.two_hop(graph.adjacency, gamma=0.05)), graph
+    return solve_path(similarity.two_hop(graph.adjacency, shift=0.05)), graph
 
 
 @pytest.mark.slow
@@ -65,9 +65,9 @@ def test_the_fractal_graph_passes_through_both_its_levels(fractal_path):
 @pytest.mark.slow
 def test_every_lam_of_the_fractal_graph_is_certified(fractal_path):
     path, _ = fractal_path
-    assert {point.status for point in path.points} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {"SOLVED"}
     assert path.relative_gap.max() <= TOL
-    assert max(point.residual for point in path.points) <= 1e-8
+    assert max(point.residual for point in path.levels) <= 1e-8
     assert is_valid_linkage(path.linkage)
     assert is_monotonic(path.linkage)
 
@@ -103,7 +103,7 @@ def test_both_levels_of_the_authors_similarity_are_found_without_an_error(data_d
     assert adjusted_rand_score(nodes // 7, path.labels(n_clusters=28)) == 1.0
     assert adjusted_rand_score(nodes // 49, path.labels(n_clusters=4)) == 1.0
     assert {28, 4} <= set(path.n_clusters.tolist())
-    assert {point.status for point in path.points} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {"SOLVED"}
 
 
 def test_a_path_goes_from_single_nodes_to_the_components(small_path):
@@ -123,7 +123,7 @@ def test_known_groups_are_met_on_the_way(small, small_path):
 
 def test_every_point_is_what_a_single_solve_finds(small, small_path):
     K, _ = small
-    for point in small_path.points[:: len(small_path.points) // 5]:
+    for point in small_path.levels[:: len(small_path.levels) // 5]:
         alone = convexhc.solve(K, point.lam)
         assert point.status == "SOLVED"
         assert point.relative_gap <= TOL
@@ -144,13 +144,13 @@ def fusions(left, right):
     return 2 * both - len(np.unique(left)) - len(np.unique(right))
 
 
-def assert_resolved(path, resolution):
-    """Neighbouring lam further apart than the resolution have at most one fusion between them."""
+def assert_resolved(path, lam_step):
+    """Neighbouring lam further apart than the lam_step have at most one fusion between them."""
     apart = [
         (left.lam, right.lam)
-        for left, right in pairwise(path.points)
+        for left, right in pairwise(path.levels)
         if fusions(left.labels, right.labels) > 1
-        and right.lam > left.lam * (1.0 + resolution) * (1.0 + 1e-12)
+        and right.lam > left.lam * (1.0 + lam_step) * (1.0 + 1e-12)
     ]
     assert not apart
 
@@ -160,7 +160,7 @@ def test_what_is_wider_than_the_resolution_holds_at_most_one_fusion(small_path):
 
 
 def test_a_finer_resolution_tells_more_apart(small, small_path):
-    finer = solve_path(small[0], resolution=0.02)
+    finer = solve_path(small[0], lam_step=0.02)
     assert_resolved(finer, 0.02)
     assert set(small_path.n_clusters) <= set(finer.n_clusters)
     assert len(set(small_path.n_clusters)) < len(set(finer.n_clusters))
@@ -244,9 +244,9 @@ def test_other_lambdas_are_refused_with_what_was_received(lambdas, error, said):
 @pytest.mark.parametrize(
     ("option", "value", "error"),
     [
-        ("resolution", 0.0, ValueError),
-        ("resolution", -0.1, ValueError),
-        ("resolution", "fine", TypeError),
+        ("lam_step", 0.0, ValueError),
+        ("lam_step", -0.1, ValueError),
+        ("lam_step", "fine", TypeError),
         ("tol", -1e-4, ValueError),
         ("tol", np.nan, ValueError),
         ("max_iter", -1, ValueError),
@@ -266,7 +266,7 @@ def test_other_options_are_refused_by_name(option, value, error):
 @pytest.mark.parametrize("method", ["admm", "primal_dual", "dual_fista"])
 def test_every_method_finds_the_same_path(small, on_grid, method):
     path = solve_path(small[0], GRID, method=method, max_iter=5000)
-    assert {point.status for point in path.points} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {"SOLVED"}
     np.testing.assert_allclose(path.objective, on_grid.objective, rtol=TOL)
     np.testing.assert_array_equal(path.partitions, on_grid.partitions)
 
@@ -299,7 +299,7 @@ def test_a_stop_ends_the_path_there_and_says_so(small):
 
     path = solve_path(small[0], on_check=third)
     assert not path.complete
-    assert len(path.points) == 3
+    assert len(path.levels) == 3
     assert sorted(point.lam for point in seen) == path.lambdas.tolist()
 
 
@@ -314,7 +314,7 @@ def test_on_check_sees_every_point_and_a_false_answer_goes_on(small, on_grid):
 def test_a_path_that_never_meets_the_consensus_is_not_complete(small):
     path = solve_path(small[0], max_iter=0)
     assert path.n_clusters[-1] > 1
-    assert "MAX_ITER" in {point.status for point in path.points}
+    assert "MAX_ITER" in {point.status for point in path.levels}
     assert not path.complete
 
 
@@ -323,7 +323,7 @@ def test_the_same_input_gives_the_same_bits(small, small_path):
     np.testing.assert_array_equal(again.lambdas, small_path.lambdas)
     np.testing.assert_array_equal(again.partitions, small_path.partitions)
     np.testing.assert_array_equal(again.objective, small_path.objective)
-    for one, other in zip(again.points, small_path.points, strict=True):
+    for one, other in zip(again.levels, small_path.levels, strict=True):
         np.testing.assert_array_equal(one.distinct, other.distinct)
 
 
@@ -351,7 +351,7 @@ runs = []
 for threads in (1, 2, 2):
     numba.set_num_threads(threads)
     path = solve_path(K, [0.5, 6.0])
-    bits = [value.hex() for point in path.points for value in point.distinct.ravel().tolist()]
+    bits = [value.hex() for point in path.levels for value in point.distinct.ravel().tolist()]
     runs.append([path.objective.tolist(), path.partitions.tolist(), bits])
 json.dump(runs, sys.stdout)
 """

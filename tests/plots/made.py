@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from convexhc.path import Path, Point, Provenance
+from convexhc.path import Level, Path, Provenance
 
 
 def made_path(lambdas, partitions, *, names=None, components=None, centroids=True):
@@ -16,9 +16,9 @@ def made_path(lambdas, partitions, *, names=None, components=None, centroids=Tru
         k = int(row.max()) + 1
         share = (row == np.arange(k)[:, None]) / np.bincount(row)[:, None]
         distinct = share if centroids else None
-        points.append(Point(float(lam), row, -1.0, 1e-5, 0.0, 1, "SOLVED", float(k), distinct))
+        points.append(Level(float(lam), row, -1.0, 1e-5, 0.0, 1, "SOLVED", float(k), distinct))
     return Path(
-        points=tuple(points),
+        levels=tuple(points),
         names=tuple(range(n)) if names is None else tuple(names),
         components=np.zeros(n, dtype=np.int64) if components is None else np.asarray(components),
         complete=True,

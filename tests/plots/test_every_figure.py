@@ -54,14 +54,14 @@ def test_odd_paths_are_drawn(draw, path):
 @every_figure
 def test_given_axes_are_used_and_settings_left_alone(draw):
     figure, ax = plt.subplots()
-    settings, arrays = dict(mpl.rcParams), [p.labels.copy() for p in path_of_blocks().points]
+    settings, arrays = dict(mpl.rcParams), [p.labels.copy() for p in path_of_blocks().levels]
     path = path_of_blocks()
     axes = axes_of(draw(path, ax=ax))
     figure.canvas.draw()
     assert plt.get_fignums() == [figure.number]
     assert all(drawn is ax or drawn in ax.child_axes for drawn in axes)
     assert dict(mpl.rcParams) == settings
-    assert all(np.array_equal(p.labels, was) for p, was in zip(path.points, arrays, strict=True))
+    assert all(np.array_equal(p.labels, was) for p, was in zip(path.levels, arrays, strict=True))
 
 
 @every_figure

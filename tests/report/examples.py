@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from convexhc.graph import Graph
-from convexhc.path import Path, Point, Provenance
+from convexhc.path import Level, Path, Provenance
 
 # Each of them would do something, or stop being text, where a name is taken for markup or code.
 NASTY = (
@@ -38,7 +38,7 @@ def made_path(lambdas, partitions, *, names=None, centroids=True, components=Non
     rows = [numbered(np.asarray(row)) for row in partitions]
     points = []
     for at, (lam, labels) in enumerate(zip(lambdas, rows, strict=True)):
-        point = Point(
+        point = Level(
             lam=float(lam),
             labels=labels,
             objective=-1.5 - at,

@@ -49,7 +49,7 @@ def downloaded(page, folder):
 
 
 def test_every_level_shows_the_partition_of_the_path(page):
-    for level, point in enumerate(twelve().points):
+    for level, point in enumerate(twelve().levels):
         page.go_to(level)
         assert (together(page.fills(), NEUTRAL) == together(point.labels.tolist())).all()
         assert page.text("#count").startswith(f"{point.n_clusters} cluster")
@@ -147,7 +147,7 @@ def test_the_map_of_distances_tells_two_levels_and_jumps_to_one(page):
 
 def test_the_csv_has_the_labels_of_the_level(page, tmp_path):
     path = twelve()
-    for level, point in enumerate(path.points):
+    for level, point in enumerate(path.levels):
         page.go_to(level)
         name, rows = downloaded(page, tmp_path)
         assert name == f"labels_{point.n_clusters}_clusters.csv"
@@ -274,7 +274,7 @@ def test_the_policy_stops_a_request_before_it_leaves(page):
 
 
 def test_the_certificate_of_each_level_is_said(page):
-    for level, point in enumerate(twelve().points):
+    for level, point in enumerate(twelve().levels):
         page.go_to(level)
         assert f"Iterations{point.n_iter}" in page.text("#certificate")
         assert "certified" in page.text("#proof")
@@ -308,7 +308,7 @@ def test_what_is_unusual_is_said(open_page):
 )
 def test_the_smallest_paths_are_shown(open_page, path):
     page = open_page(report_html(path, graph=ring(3) if len(path.names) == 3 else None))
-    for level, point in enumerate(path.points):
+    for level, point in enumerate(path.levels):
         page.go_to(level)
         assert page.text("#count").startswith(f"{point.n_clusters} cluster")
 
@@ -387,7 +387,7 @@ def test_two_thousand_nodes_are_drawn_on_canvas(open_page, tmp_path):
     assert page.all("#graph svg, #tree svg, #heat svg") == []
     assert page.all("#trails-panel") == []
     seen = []
-    for level, point in enumerate(path.points):
+    for level, point in enumerate(path.levels):
         page.go_to(level)
         seen.append([page.pixels(f"{host} canvas") for host in ("#graph", "#heat", "#tree")])
         assert page.text("#count").startswith(f"{point.n_clusters} cluster")

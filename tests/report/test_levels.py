@@ -45,7 +45,7 @@ def test_a_level_says_what_its_point_says():
     said = levels(path)
     assert said["lam"] == path.lambdas.tolist()
     assert said["gap"] == path.relative_gap.tolist()
-    assert said["iterations"] == [point.n_iter for point in path.points]
+    assert said["iterations"] == [point.n_iter for point in path.levels]
     assert said["names"] == list(path.names)
     assert said["plateaus"][said["suggested"]][0] == path.suggested_plateau.n_clusters
 
@@ -78,7 +78,7 @@ def test_the_tree_can_be_rebuilt():
 def test_ranks_give_the_colours_that_the_plots_have():
     path = twelve()
     ranks = unpacked(levels(path)["ranks"])
-    for point in path.points:
+    for point in path.levels:
         members = [np.flatnonzero(point.labels == k) for k in range(point.n_clusters)]
         read = [int(ranks[m].min()) if m.size > 1 else -1 for m in members]
         assert read == cluster_ranks(point.labels, ranks).tolist()

@@ -64,7 +64,7 @@ def test_a_large_path_is_a_card_with_its_summary():
 def test_the_line_falls_from_left_to_right_inside_its_box(path):
     steps = sparkline(path).split('d="M')[1].split('"')[0].replace("V", " ").split("H")
     x, y = np.array([[float(value) for value in step.split()] for step in steps]).T
-    assert len(x) == len(path.points)
+    assert len(x) == len(path.levels)
     assert (np.diff(x) > 0).all()
     assert (np.diff(y) > 0).all()
     assert min(x.min(), y.min()) >= 0

@@ -72,7 +72,7 @@ def test_assignments_have_a_row_for_each_cluster_of_each_level():
     shades = unpacked(shown["shades"])
     assert shown["levels"] == [0, 1, 2, 3]
     start = 0
-    for point in path.points:
+    for point in path.levels:
         rows = shades[start : start + 12 * point.n_clusters].reshape(point.n_clusters, 12)
         start += rows.size
         assert ((rows > 0) == (point.distinct[:, order] > 0)).all()

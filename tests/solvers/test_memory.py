@@ -22,7 +22,7 @@ each_method = pytest.mark.parametrize("method", METHODS)
 @pytest.fixture(scope="module")
 def kernel():
     A = datasets.nested_blocks((4, 5, 5), (0.05, 0.3, 0.9)).adjacency
-    return similarity.two_hop(A, gamma=0.05)
+    return similarity.two_hop(A, shift=0.05)
 
 
 def prepared(kernel, weights=None):
@@ -108,7 +108,7 @@ def test_free_memory_is_a_number_of_bytes_where_the_system_tells():
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_the_estimate_of_a_path_is_what_it_holds(keep):
-    kernel = similarity.two_hop(datasets.fractal_graph(0, n_meta=1).adjacency, gamma=0.05)
+    kernel = similarity.two_hop(datasets.fractal_graph(0, n_meta=1).adjacency, shift=0.05)
     options = {"method": "primal_dual", "keep": "all" if keep else "labels", "tol": 1e-3}
     # The same path once before: compiled code that is loaded on first use counts nowhere.
     convexhc.solve_path(kernel, **options)
@@ -118,7 +118,7 @@ def test_the_estimate_of_a_path_is_what_it_holds(keep):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    count = len(path.points)
+    count = len(path.levels)
     needed = memory.path_estimate(prepared(kernel), "primal_dual", keep=keep, solved=count)
     assert peak / 1.5 <= needed <= 1.5 * peak
     assert memory.estimate(prepared(kernel), "primal_dual") < needed

@@ -11,13 +11,14 @@ from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
+from convexhc.fusion import points_solve
 from convexhc.fusion.contraction import contract
 from convexhc.fusion.points_solve import solve_contracted
 from convexhc.graph import Graph
 from convexhc.kernels.newton import near, newton_direction, respond, response, well_inside
 from convexhc.kernels.prox import dual_norms, norms
 from convexhc.model.problem import points_problem
-from convexhc.solvers import newton, points
+from convexhc.solvers import newton
 from convexhc.solvers.dual_fista import DualAscent
 from convexhc.solvers.loop import Status, run
 from convexhc.solvers.newton import SemismoothNewton
@@ -228,7 +229,7 @@ def test_spoiled_flows_are_not_believed(kept, monkeypatch):
     X, weights = rng.normal(size=(20, 2)), Graph.from_matrix(random_weights(rng, 20))
     problem = points_problem(X, weights, 0.05)
     edges = problem.penalty.edges
-    true, spoiled = points.complete, []
+    true, spoiled = points_solve.complete, []
 
     def complete(problem, found, **options):
         done = true(problem, found, **options)
@@ -236,7 +237,7 @@ def test_spoiled_flows_are_not_believed(kept, monkeypatch):
         spoiled.append(bool(inside.any()))
         return replace(done, dual=np.where(inside[:, None], kept * done.dual, done.dual))
 
-    monkeypatch.setattr(points, "complete", complete)
+    monkeypatch.setattr(points_solve, "complete", complete)
     found = solve_contracted(problem, start=None, tol=1e-8, max_iter=200)
     assert any(spoiled)
     assert found.status is Status.SOLVED
@@ -251,7 +252,7 @@ def test_links_between_contractions_are_the_contractions_themselves(seed):
     labels = first_occurrence(rng.integers(0, 6, 9))
     coarser = first_occurrence(rng.integers(0, 3, labels.max() + 1))
     outer, inner = contract(problem, labels), contract(problem, coarser[labels])
-    links, direct = points._Links.of(outer), points._Links.of(inner)
+    links, direct = points_solve._Links.of(outer), points_solve._Links.of(inner)
     further = links.then(direct, outer.sums.shape[0])
     inside = rng.normal(size=(problem.penalty.n_edges, 2))
     for one, contraction in ((links, outer), (direct, inner)):

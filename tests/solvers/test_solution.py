@@ -140,10 +140,10 @@ def test_it_knows_where_it_comes_from(solution):
 
 
 def test_it_knows_how_its_similarity_was_made():
-    made = convexhc.similarity.knn(np.arange(8.0)[:, None], n_neighbors=2, gamma="auto")
+    made = convexhc.similarity.knn(np.arange(8.0)[:, None], n_neighbors=2, shift="auto")
     record = solve(made, 0.1).provenance.options["similarity"]
     assert record == made.record
-    assert (record["kind"], record["gamma"], record["n_neighbors"]) == ("knn", made.gamma, 2)
+    assert (record["kind"], record["shift"], record["n_neighbors"]) == ("knn", made.shift, 2)
     assert solve(K, 1.0).provenance.options["similarity"] is None
 
 

@@ -19,7 +19,7 @@ from convexhc.commands.messages import Failure, Interruption, Refusal, Say, cloc
 from convexhc.commands.progress import ProgressLine, count_along, follow
 from convexhc.graph import Graph
 from convexhc.kernels.threads import limited_threads
-from convexhc.path import Path, Point, cluster, solve_path
+from convexhc.path import Level, Path, cluster, solve_path
 from convexhc.path.graph_path import N_LAMBDAS
 from convexhc.report import write_report
 from convexhc.version import __version__
@@ -33,8 +33,8 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     begun = time.monotonic()
     folder = Folder(File(options.output))
     lambdas = parse_lambdas(options.lambdas)
-    if in_feature_space(options) and (options.method, options.resolution) != ("auto", 0.1):
-        raise Refusal("--method and --resolution are of the paper's problem: add --neighbors 10.")
+    if in_feature_space(options) and (options.method, options.lam_step) != ("auto", 0.1):
+        raise Refusal("--method and --lam-step are of the paper's problem: add --neighbors 10.")
     graph, kernel = read_both(options)
     folder.prepare(resume=options.resume, force=options.force)
     if not options.json:
@@ -58,10 +58,10 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     else:
         say(path.summary())
         say(f"written to {folder.root} in {clock(run['seconds'])}: open {folder.report}")
-    unsolved = sum(point.status != "SOLVED" for point in path.points)
+    unsolved = sum(level.status != "SOLVED" for level in path.levels)
     if unsolved:
         raise Failure(
-            f"the gap is above {options.tol:g} at {unsolved} of {len(path.points)} lam: raise "
+            f"the gap is above {options.tol:g} at {unsolved} of {len(path.levels)} lam: raise "
             "--max-iter, or --tol if that will do."
         )
     return 0
@@ -83,9 +83,9 @@ def walk(
     else:
         draw = follow(progress, kernel, weights=weights, l1_ratio=l1_ratio, lambdas=lambdas)
 
-    def check(point: Point) -> None:
+    def check(level: Level) -> None:
         folder.begin(options.given)
-        draw(point)
+        draw(level)
 
     common: dict[str, Any] = {"tol": options.tol, "checkpoint": folder.checkpoint}
     if options.max_iter is not None:
@@ -98,7 +98,7 @@ def walk(
         weights=weights,
         l1_ratio=l1_ratio,
         method=options.method,
-        resolution=options.resolution,
+        lam_step=options.lam_step,
         on_check=check,
         **common,
     )
@@ -142,7 +142,7 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "input": str(options.graph),
         "input_sha256": hashlib.sha256(File(options.graph).read_bytes()).hexdigest(),
         "similarity": similarity_for(options.similarity),
-        "gamma": options.gamma,
+        "shift": options.shift,
         "neighbors": None if in_feature_space(options) else weights_of(options) or 0,
         "options": dict(path.provenance.options),
         "data_sha256": path.provenance.data,
@@ -155,14 +155,14 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "confident": path.suggestion.confident,
         "levels": [
             {
-                "lam": point.lam,
-                "n_clusters": point.n_clusters,
-                "relative_gap": point.relative_gap,
-                "objective": point.objective,
-                "n_iter": point.n_iter,
-                "status": point.status,
+                "lam": level.lam,
+                "n_clusters": level.n_clusters,
+                "relative_gap": level.relative_gap,
+                "objective": level.objective,
+                "n_iter": level.n_iter,
+                "status": level.status,
             }
-            for point in path.points
+            for level in path.levels
         ],
     }
 

@@ -31,21 +31,21 @@ def read_both(options: Namespace) -> tuple[Graph, Graph]:
     """The graph of the file, and its similarity; errors of reading are the user's to mend."""
     try:
         graph = as_graph(options.graph, symmetrize=options.symmetrize)
-        return graph, similarity_of(graph, options.similarity, options.gamma)
+        return graph, similarity_of(graph, options.similarity, options.shift)
     except (ValueError, TypeError, OSError, ImportError) as error:
         raise Refusal(str(error)) from error
 
 
-def similarity_of(graph: Graph, kind: str, gamma: float | None) -> Graph:
+def similarity_of(graph: Graph, kind: str, shift: float | None) -> Graph:
     """The similarity of a graph by its name on the command line; ``none`` is the graph itself."""
     kind = similarity_for(kind)
-    if kind == "graph" and gamma is None and graph.n > PICTURED_NODES:
+    if kind == "graph" and shift is None and graph.n > PICTURED_NODES:
         return graph
     if kind == "none":
-        if gamma is not None:
-            raise ValueError("--gamma is added by a similarity: name one, or leave --gamma out.")
+        if shift is not None:
+            raise ValueError("--shift is added by a similarity: name one, or leave --shift out.")
         return graph
-    given = {} if gamma is None else {"gamma": gamma}
+    given = {} if shift is None else {"shift": shift}
     return FROM_GRAPH[kind](graph, **given).graph
 
 
@@ -62,7 +62,7 @@ def similarity_for(name: str) -> str:
 
 def in_feature_space(options: Namespace) -> bool:
     """Whether everything is left to the graph: `convexhc.cluster`, not the paper's problem."""
-    asked = (options.neighbors, options.gamma, getattr(options, "l1_ratio", None))
+    asked = (options.neighbors, options.shift, getattr(options, "l1_ratio", None))
     return similarity_for(options.similarity) == "graph" and asked == (None, None, None)
 
 

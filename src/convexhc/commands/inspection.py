@@ -72,7 +72,7 @@ def report(options: Namespace, say: Say) -> int:
         file = File(options.output)
         refuse_to_overwrite(file, force=options.force)
     graph = folder.graph(path.names)
-    kernel = similarity_of(graph, said["similarity"], said["gamma"])
+    kernel = similarity_of(graph, said["similarity"], said["shift"])
     write_page(file, path, graph, kernel, said)
     say(f"written to {file}")
     return 0

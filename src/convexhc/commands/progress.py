@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from convexhc.commands.messages import clock, counted
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
-from convexhc.path import Point
+from convexhc.path import Level
 from convexhc.solvers.solve import prepare
 
 _BAR = 24
@@ -78,7 +78,7 @@ def follow(
     weights: Any,
     l1_ratio: float = 0.05,
     lambdas: Sequence[float] | None = None,
-) -> Callable[[Point], None]:
+) -> Callable[[Level], None]:
     """What draws the line after every solved lam: its lam, clusters, gap and the time left."""
     if lambdas:
         grid = sorted(set(lambdas))
@@ -94,21 +94,21 @@ def follow(
         def share(lam: float) -> float:
             return 1.0 + math.log10(max(lam, 1e-300) / bound) / _DECADES
 
-    return lambda point: progress.show(share(point.lam), _words(point))
+    return lambda level: progress.show(share(level.lam), _words(level))
 
 
-def count_along(progress: ProgressLine, total: int) -> Callable[[Point], None]:
+def count_along(progress: ProgressLine, total: int) -> Callable[[Level], None]:
     """What draws the line after every solved lam of a path of known length."""
     solved = 0
 
-    def draw(point: Point) -> None:
+    def draw(level: Level) -> None:
         nonlocal solved
         solved += 1
-        progress.show(solved / total, _words(point))
+        progress.show(solved / total, _words(level))
 
     return draw
 
 
-def _words(point: Point) -> str:
-    clusters = counted(point.n_clusters, "cluster")
-    return f"lam {point.lam:.4g}  {clusters}  gap {point.relative_gap:.1e}"
+def _words(level: Level) -> str:
+    clusters = counted(level.n_clusters, "cluster")
+    return f"lam {level.lam:.4g}  {clusters}  gap {level.relative_gap:.1e}"

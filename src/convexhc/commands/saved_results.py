@@ -12,7 +12,7 @@ from typing import Any
 from convexhc.commands.folder import FILES, Folder, resuming
 from convexhc.commands.messages import Refusal, Say, clock, counted
 from convexhc.io.archive import kind_of
-from convexhc.path import Path, Point
+from convexhc.path import Level, Path
 from convexhc.path.checkpoint import solved_so_far
 from convexhc.solvers.solution import Solution, Status
 from convexhc.version import __version__
@@ -54,7 +54,7 @@ def _tell_folder(folder: Folder, say: Say) -> None:
             f"{folder.root}: finished run of {run['input']}, in {clock(run['seconds'])} with "
             f"convexhc {run['convexhc']}"
         )
-        made = {name: run[name] for name in ("similarity", "gamma", "neighbors")}
+        made = {name: run[name] for name in ("similarity", "shift", "neighbors")}
         _tell_path(folder.path(), {**run["options"], **made}, say)
     if folder.checkpoint.exists():
         _tell_progress(folder.checkpoint, say)
@@ -66,21 +66,21 @@ def _tell_path(path: Path, options: Mapping[str, Any], say: Say) -> None:
     say(f"clusters: {_listed(path.level_n_clusters[::-1])}")
     if not path.complete:
         say("not complete: the path ends before everything is fused that can be")
-    _tell_unsolved(path.points, say)
+    _tell_unsolved(path.levels, say)
     say(f"options: {_words(options)}")
 
 
 def _tell_progress(checkpoint: File, say: Say) -> None:
-    points = solved_so_far(checkpoint)
-    low, high = points[0], points[-1]
+    levels = solved_so_far(checkpoint)
+    low, high = levels[0], levels[-1]
     say(f"{checkpoint}: unfinished run, {counted(low.labels.size, 'node')}")
     say(
-        f"{len(points)} lam solved, from {low.lam:.4g} ({counted(low.n_clusters, 'cluster')}) to "
+        f"{len(levels)} lam solved, from {low.lam:.4g} ({counted(low.n_clusters, 'cluster')}) to "
         f"{high.lam:.4g} ({counted(high.n_clusters, 'cluster')}), in "
-        f"{clock(sum(point.seconds for point in points))}"
+        f"{clock(sum(level.seconds for level in levels))}"
     )
-    say(f"certificate: largest relative gap {max(point.relative_gap for point in points):.1e}")
-    _tell_unsolved(points, say)
+    say(f"certificate: largest relative gap {max(level.relative_gap for level in levels):.1e}")
+    _tell_unsolved(levels, say)
 
 
 def _tell_how_to_go_on(folder: Folder, say: Say) -> None:
@@ -95,11 +95,11 @@ def _tell_how_to_go_on(folder: Folder, say: Say) -> None:
         say(f"begun with convexhc {how['convexhc']}, which it needs; this is {__version__}")
 
 
-def _tell_unsolved(points: Sequence[Point], say: Say) -> None:
+def _tell_unsolved(levels: Sequence[Level], say: Say) -> None:
     """Every status but SOLVED: how often, between which lam, and its advice."""
-    for name, count in Counter(point.status for point in points).items():
+    for name, count in Counter(level.status for level in levels).items():
         if name != Status.SOLVED.name:
-            lambdas = [point.lam for point in points if point.status == name]
+            lambdas = [level.lam for level in levels if level.status == name]
             first, last = f"{lambdas[0]:.4g}", f"{lambdas[-1]:.4g}"
             where = f"at {first}" if count == 1 else f"from {first} to {last}"
             say(f"{name}: {count} lam, {where}. {Status[name].value}")

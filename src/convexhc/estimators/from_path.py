@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from convexhc.path import Path, Point
+from convexhc.path import Level, Path
 from convexhc.path.suggestion import doubt, suggest
 from convexhc.similarity.structure import NoStructureWarning
 from convexhc.tree import Plateau
@@ -79,26 +79,26 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.n_leaves_ = len(path.names)
         self.n_connected_components_ = int(path.components.max()) + 1
         self.lambdas_ = path.lambdas
-        self.n_iter_ = sum(point.n_iter for point in path.points)
-        missed = sum(point.status != "SOLVED" for point in path.points)
+        self.n_iter_ = sum(level.n_iter for level in path.levels)
+        missed = sum(level.status != "SOLVED" for level in path.levels)
         if missed:
             warnings.warn(
-                f"{missed} of {len(path.points)} lam were not solved to tol={self.tol:g} (largest "
+                f"{missed} of {len(path.levels)} lam were not solved to tol={self.tol:g} (largest "
                 f"relative gap {path.relative_gap.max():.1e}): raise max_iter or loosen tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
 
-    def _listeners(self, X: Any) -> tuple[Callable[[Point], object] | None, Callable[[], object]]:
+    def _listeners(self, X: Any) -> tuple[Callable[[Level], object] | None, Callable[[], object]]:
         """What to call at every lam and at the end, for the callbacks of scikit-learn."""
         if not hasattr(self, "_init_callback_context"):
             return None, lambda: None
         context = self._init_callback_context(max_subtasks=None if self.lam is None else 1)
         context.call_on_fit_task_begin(estimator=self, X=X)
 
-        def solved(point: Point) -> object:
+        def solved(level: Level) -> object:
             task = context.subcontext(task_name="lam")
-            said = {"point": point}
+            said = {"level": level}
             task.call_on_fit_task_begin(estimator=self, X=X, metadata=said)
             return task.call_on_fit_task_end(estimator=self, X=X, metadata=said)
 

@@ -31,12 +31,12 @@ from convexhc.similarity import (
     two_hop,
 )
 from convexhc.similarity.diffusion_time import N_FEATURES
-from convexhc.similarity.result import Gamma
+from convexhc.similarity.result import Shift
 from convexhc.similarity.strongest import positive_part
 
 __all__ = ["ConvexHierarchicalClustering"]
 
-# Affinities of a square X, one row and one column a node; the others are of points.
+# Similarities of a square X, one row and one column a node; the others are of points.
 _FROM_GRAPH = {
     "graph": from_graph,
     "diffusion": diffusion,
@@ -50,8 +50,8 @@ class ConvexHierarchicalClustering(PathClusterer):
     """Cluster a graph, a similarity matrix or points at every scale, and cut at one of them.
 
     Every node has a centroid, and a fusion penalty of strength lam pulls the centroids of similar
-    nodes together: nodes whose centroids coincide form a cluster. With ``affinity="graph"`` this is
-    `convexhc.cluster`: similarity, weights and scale are chosen by the graph.
+    nodes together: nodes whose centroids coincide form a cluster. With ``similarity="graph"`` this
+    is `convexhc.cluster`: similarity, weights and scale are chosen by the graph.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ class ConvexHierarchicalClustering(PathClusterer):
     lam : float, optional
         Solve for this strength of the penalty alone. ``linkage_`` then holds the clusters found
         there, joined at the top.
-    affinity : {"precomputed", "graph", "diffusion", "two_hop", "normalized", "nearest_neighbors", \
-            "rbf"}
+    similarity : {"precomputed", "graph", "diffusion", "two_hop", "normalized", \
+            "nearest_neighbors", "rbf"}
         What X is, and how the similarity K is made from it. X is K itself; X is a graph, and K is
         made by the function of `similarity` of that name, `similarity.from_graph` for "graph", the
         choice for a graph of which nothing is known; X has one point per row, and K is made by
@@ -78,9 +78,9 @@ class ConvexHierarchicalClustering(PathClusterer):
         (`convexhc.solve_path`, eq. 4). "auto" takes the features, and the paper's problem if
         ``weights`` are given.
     n_neighbors : int, optional
-        Neighbours of a point, for ``affinity="nearest_neighbors"``; default as for
+        Neighbours of a point, for ``similarity="nearest_neighbors"``; default as for
         `similarity.neighbor_graph`.
-    gamma : float, "auto" or None
+    shift : float, "auto" or None
         Added to the diagonal of K; "auto" adds what makes K positive definite. None is 0 for
         "precomputed", which is then used as it is and refused if it has a negative eigenvalue;
         "auto" for points; and the default of the function that makes K for graphs.
@@ -93,7 +93,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         Relative duality gap at which each lam is solved.
     max_iter : int, optional
         Iterations for each lam. Default: 200 for features, 20 000 for pi.
-    resolution : float
+    lam_step : float
         Relative step of lam below which fusions of the paper's problem are no longer told apart.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
@@ -119,7 +119,7 @@ class ConvexHierarchicalClustering(PathClusterer):
     n_iter_ : int
         Iterations, over all lam.
     similarity_ : dict
-        How K was made: ``kind``, ``gamma`` added to the diagonal, ``positive_definite`` if this is
+        How K was made: ``kind``, ``shift`` added to the diagonal, ``positive_definite`` if this is
         known, ``min_eigenvalue`` if it was computed, other options. K itself is not kept.
     n_features_in_ : int
         Columns of X.
@@ -143,7 +143,7 @@ class ConvexHierarchicalClustering(PathClusterer):
     -----
     Time and memory are those of `convexhc.cluster` and `convexhc.solve_path`. There is no
     randomness. With scikit-learn 1.9 or newer, callbacks set by ``set_callbacks`` are told of every
-    lam, with the `Point` solved as ``metadata["point"]``, and may end the path.
+    lam, with the `Level` solved as ``metadata["level"]``, and may end the path.
 
     Examples
     --------
@@ -157,17 +157,17 @@ class ConvexHierarchicalClustering(PathClusterer):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "lam": [Interval(Real, 0, None, closed="left"), None],
-        "affinity": [StrOptions({*_PAIRWISE, "nearest_neighbors", "rbf"})],
+        "similarity": [StrOptions({*_PAIRWISE, "nearest_neighbors", "rbf"})],
         # Whatever holds a graph; the input door knows.
         "weights": "no_validation",
         "space": [StrOptions({"auto", "features", "similarity"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        "gamma": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
+        "shift": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
         "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
         "method": [StrOptions({"auto", "dual_fista", "admm", "primal_dual"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "resolution": [Interval(Real, 0, None, closed="neither")],
+        "lam_step": [Interval(Real, 0, None, closed="neither")],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -176,35 +176,35 @@ class ConvexHierarchicalClustering(PathClusterer):
         n_clusters: int | None = None,
         *,
         lam: float | None = None,
-        affinity: str = "precomputed",
+        similarity: str = "precomputed",
         weights: Any = "auto",
         space: str = "auto",
         n_neighbors: int | None = None,
-        gamma: Gamma | None = None,
+        shift: Shift | None = None,
         l1_ratio: float | None = None,
         method: str = "auto",
         tol: float = 1e-4,
         max_iter: int | None = None,
-        resolution: float = 0.1,
+        lam_step: float = 0.1,
         min_cluster_size: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.lam = lam
-        self.affinity = affinity
+        self.similarity = similarity
         self.weights = weights
         self.space = space
         self.n_neighbors = n_neighbors
-        self.gamma = gamma
+        self.shift = shift
         self.l1_ratio = l1_ratio
         self.method = method
         self.tol = tol
         self.max_iter = max_iter
-        self.resolution = resolution
+        self.lam_step = lam_step
         self.min_cluster_size = min_cluster_size
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        pairwise = self.affinity in _PAIRWISE
+        pairwise = self.similarity in _PAIRWISE
         tags.input_tags.pairwise = pairwise
         tags.input_tags.sparse = pairwise
         tags.input_tags.positive_only = pairwise and not self._signed
@@ -213,7 +213,7 @@ class ConvexHierarchicalClustering(PathClusterer):
     @property
     def _signed(self) -> bool:
         """Negative similarities have no place in a penalty, but do in K."""
-        return self.affinity == "precomputed" and self.weights is not None
+        return self.similarity == "precomputed" and self.weights is not None
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: object = None) -> ConvexHierarchicalClustering:
@@ -222,7 +222,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         Parameters
         ----------
         X : (n, n) similarity or graph, or (n, d) points
-            As ``affinity`` says. A graph is anything `convexhc.as_graph` reads: array, sparse
+            As ``similarity`` says. A graph is anything `convexhc.as_graph` reads: array, sparse
             matrix, DataFrame, networkx or igraph graph, list of edges, file name.
         y : None
             Not used; scikit-learn passes it.
@@ -235,7 +235,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         options: dict[str, Any] = {"tol": self.tol, "on_check": on_check}
         in_features = self._in_features
         # Another diagonal or norm needs the similarity itself.
-        by_graph = self.affinity in ("graph", "nearest_neighbors") and self.gamma is None
+        by_graph = self.similarity in ("graph", "nearest_neighbors") and self.shift is None
         by_graph = by_graph and not self.l1_ratio
         if in_features and by_graph and self._auto_weights:
             graph, points = self._source(X)
@@ -280,7 +280,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         if in_features:
             weights = "multiscale" if self._auto_weights else self.weights
             return solve_features_path(K, weights=weights, **options)
-        options |= {"method": self.method, "resolution": self.resolution}
+        options |= {"method": self.method, "lam_step": self.lam_step}
         return solve_path(K, weights=self._edge_weights(K), **options)
 
     def _edge_weights(self, K: Similarity) -> Any:
@@ -291,7 +291,7 @@ class ConvexHierarchicalClustering(PathClusterer):
 
     def _source(self, X: Any) -> tuple[Graph, Any]:
         """The graph that X is, or the neighbour graph of its points and the points."""
-        if self.affinity == "graph":
+        if self.similarity == "graph":
             return self._graph(X), None
         points = validate_data(self, X, dtype=np.float64)
         made = neighbor_graph(points, n_neighbors=self.n_neighbors)
@@ -299,22 +299,22 @@ class ConvexHierarchicalClustering(PathClusterer):
 
     def _similarity(self, X: Any) -> Similarity:
         """Validate X, note its columns, and make K."""
-        if self.affinity not in _PAIRWISE:
+        if self.similarity not in _PAIRWISE:
             points = validate_data(self, X, dtype=np.float64)
-            gamma: Gamma = "auto" if self.gamma is None else self.gamma
-            if self.affinity == "rbf":
-                made = rbf(points, gamma=gamma)
+            shift: Shift = "auto" if self.shift is None else self.shift
+            if self.similarity == "rbf":
+                made = rbf(points, shift=shift)
             else:
-                made = from_points(points, n_neighbors=self.n_neighbors, gamma=gamma)
+                made = from_points(points, n_neighbors=self.n_neighbors, shift=shift)
             return replace(made, graph=as_graph(made, names=row_names(X)))
         graph = self._graph(X)
-        if self.affinity == "precomputed":
+        if self.similarity == "precomputed":
             before = (
                 X if isinstance(X, Similarity) else Similarity(graph, "given", 0.0, None, False)
             )
-            return _shifted(before, 0.0 if self.gamma is None else self.gamma)
-        options: dict[str, Any] = {} if self.gamma is None else {"gamma": self.gamma}
-        return _FROM_GRAPH[self.affinity](graph, **options)
+            return _shifted(before, 0.0 if self.shift is None else self.shift)
+        options: dict[str, Any] = {} if self.shift is None else {"shift": self.shift}
+        return _FROM_GRAPH[self.similarity](graph, **options)
 
     def _graph(self, X: Any) -> Graph:
         """Read a square X: matrices as scikit-learn does, other graphs by the input door."""
@@ -345,10 +345,10 @@ def _is_matrix(X: Any) -> bool:
     return hasattr(X, "__array__") and not isinstance(X, Similarity)
 
 
-def _shifted(K: Similarity, gamma: Gamma) -> Similarity:
-    """K with gamma on its diagonal, and what was known of it kept."""
-    if gamma == "auto":
+def _shifted(K: Similarity, shift: Shift) -> Similarity:
+    """K with shift on its diagonal, and what was known of it kept."""
+    if shift == "auto":
         return shift_to_positive(K)
-    least = None if K.min_eigenvalue is None else K.min_eigenvalue + gamma
-    graph = K.graph.with_diagonal(K.graph.diagonal + gamma)
-    return replace(K, graph=graph, gamma=K.gamma + float(gamma), min_eigenvalue=least)
+    least = None if K.min_eigenvalue is None else K.min_eigenvalue + shift
+    graph = K.graph.with_diagonal(K.graph.diagonal + shift)
+    return replace(K, graph=graph, shift=K.shift + float(shift), min_eigenvalue=least)

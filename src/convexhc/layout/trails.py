@@ -117,7 +117,7 @@ def _kept(
     if isinstance(result, Solution):
         first = np.unique(result.labels, return_index=True)[1]
         return np.array([result.lam]), [result.labels], [result.centroids[first]]
-    kept = [(p.lam, p.labels, p.distinct) for p in result.points if p.distinct is not None]
+    kept = [(p.lam, p.labels, p.distinct) for p in result.levels if p.distinct is not None]
     if not kept:
         raise ValueError(
             "the path kept no centroids, so there is nothing to follow: run solve_path with "

@@ -92,7 +92,7 @@ def dasgupta_cost(adjacency: Any, Z: ArrayLike) -> float:
 
     ``sum_{i<j} A_ij * (number of leaves under the node where i and j join)``, to be small. Only
     the shape of the tree counts, not its heights. The diagonal is not read, so a shift
-    ``K + gamma I`` changes nothing.
+    ``K + shift I`` changes nothing.
 
     Parameters
     ----------

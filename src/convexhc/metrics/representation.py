@@ -131,7 +131,7 @@ def centroid_distances(C: ArrayLike, K: Any = None) -> FloatArray:
 def distances_of(S: ArrayLike) -> FloatArray:
     """Distances in the feature space of a similarity: ``sqrt(S_ii + S_jj - 2 S_ij)``.
 
-    Adding gamma to the diagonal adds ``2 gamma`` to every square and leaves their order alone.
+    Adding a shift to the diagonal adds ``2 shift`` to every square and leaves their order alone.
 
     Parameters
     ----------

@@ -99,9 +99,16 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class FusionProblem(Problem):
-    """A problem whose penalty fuses centroids exactly: what all solvers but one need."""
+    """A problem whose penalty fuses centroids exactly."""
 
     penalty: Fusion
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothProblem(Problem):
+    """A problem with the squared penalty of appendix D, which never fuses."""
+
+    penalty: SquaredFusion
 
 
 def fuse(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> FloatArray:
@@ -156,8 +163,8 @@ def denoising_problem(
     return FusionProblem(Proximity(B), fusion, constraint or DoublyStochastic())
 
 
-def smooth_problem(kernel: Graph, lam: float) -> Problem:
+def smooth_problem(kernel: Graph, lam: float) -> SmoothProblem:
     """The squared penalty of appendix D on a similarity ``kernel``."""
     matrix = KernelMatrix(kernel.matrix())
     penalty = SquaredFusion(laplacian(kernel, kernel.weight), matrix.dense, lam)
-    return Problem(Kernel(matrix), penalty, DoublyStochastic())
+    return SmoothProblem(Kernel(matrix), penalty, DoublyStochastic())

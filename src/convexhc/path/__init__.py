@@ -2,7 +2,7 @@
 
 from convexhc.path.cohort import Cohort, Outcome, solve_paths
 from convexhc.path.graph_path import cluster, solve_features_path
-from convexhc.path.level import Point
+from convexhc.path.level import Level
 from convexhc.path.points import solve_points_path
 from convexhc.path.result import Path, Provenance
 from convexhc.path.similarity_path import solve_path
@@ -10,9 +10,9 @@ from convexhc.path.suggestion import Suggestion
 
 __all__ = [
     "Cohort",
+    "Level",
     "Outcome",
     "Path",
-    "Point",
     "Provenance",
     "Suggestion",
     "cluster",

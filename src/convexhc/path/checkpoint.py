@@ -18,7 +18,7 @@ from convexhc.fusion.graph_flows import Conductances
 from convexhc.graph import Graph
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.model.problem import FusionProblem
-from convexhc.path.level import Point
+from convexhc.path.level import Level
 from convexhc.solvers.solution import ARRAYS, pack_solution, unpack_solution
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -35,21 +35,21 @@ _PATIENCE = 20.0
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """How far a march has come: points solved, solutions ahead of it, and the last two behind.
+    """How far a march has come: levels solved, solutions ahead of it, and the last two behind.
 
     Never altered, only replaced: an interrupt finds it whole at any moment.
     """
 
-    points: tuple[Point, ...] = ()
+    levels: tuple[Level, ...] = ()
     before: ContractedSolution | None = None
     behind: ContractedSolution | None = None
     ahead: tuple[ContractedSolution, ...] = ()
     # The last lam downwards that would have needed too many groups.
     too_far: float = 0.0
 
-    def solved(self, point: Point, found: ContractedSolution) -> Progress:
+    def solved(self, level: Level, found: ContractedSolution) -> Progress:
         """One more lam, ahead of the march."""
-        return replace(self, points=(*self.points, point), ahead=(*self.ahead, found))
+        return replace(self, levels=(*self.levels, level), ahead=(*self.ahead, found))
 
     def advanced(self) -> Progress:
         """The next solution ahead is now behind."""
@@ -108,7 +108,7 @@ class Checkpoint:
 
     def finish(self, progress: Progress) -> None:
         """Write what the file does not hold yet: at the end, or when interrupted."""
-        if progress is not self._held and progress.points:
+        if progress is not self._held and progress.levels:
             self.write(progress)
 
     def write(self, progress: Progress) -> None:
@@ -116,7 +116,7 @@ class Checkpoint:
         began = perf_counter()
         passed = [one for one in (progress.before, progress.behind) if one is not None]
         solutions = [*passed, *progress.ahead]
-        said, arrays = [], pack_levels(progress.points)
+        said, arrays = [], pack_levels(progress.levels)
         for i, solution in enumerate(solutions):
             text, held = pack_solution(solution.small)
             said.append(text)
@@ -138,31 +138,31 @@ class Checkpoint:
         self._size = sum(array.nbytes for array in arrays.values())
 
 
-def solved_so_far(file: str | os.PathLike[str]) -> tuple[Point, ...]:
-    """The points in a checkpoint, in increasing order of lam, whatever run it belongs to."""
-    points = read_npz(file, "checkpoint", lambda _, arrays: unpack_levels(arrays))
-    return tuple(sorted(points, key=lambda point: point.lam))
+def solved_so_far(file: str | os.PathLike[str]) -> tuple[Level, ...]:
+    """The levels in a checkpoint, in increasing order of lam, whatever run it belongs to."""
+    levels = read_npz(file, "checkpoint", lambda _, arrays: unpack_levels(arrays))
+    return tuple(sorted(levels, key=lambda level: level.lam))
 
 
-def pack_levels(points: Iterable[Point]) -> dict[str, NDArray[Any]]:
+def pack_levels(levels: Iterable[Level]) -> dict[str, NDArray[Any]]:
     """Points as arrays: one column a quantity, one row a lam."""
-    points = tuple(points)
+    levels = tuple(levels)
     arrays: dict[str, NDArray[Any]] = {
-        name: np.array([getattr(point, name) for point in points]) for name in _COLUMNS
+        name: np.array([getattr(level, name) for level in levels]) for name in _COLUMNS
     }
-    arrays["partitions"] = np.array([point.labels for point in points])
-    arrays["status"] = np.array([point.status for point in points])
-    for i, point in enumerate(points):
-        if point.distinct is not None:
-            arrays[f"distinct_{i}"] = point.distinct
+    arrays["partitions"] = np.array([level.labels for level in levels])
+    arrays["status"] = np.array([level.status for level in levels])
+    for i, level in enumerate(levels):
+        if level.distinct is not None:
+            arrays[f"distinct_{i}"] = level.distinct
     return arrays
 
 
-def unpack_levels(arrays: Arrays) -> list[Point]:
-    """The points that `pack_levels` stored."""
+def unpack_levels(arrays: Arrays) -> list[Level]:
+    """The levels that `pack_levels` stored."""
     rows = zip(*(arrays[name].tolist() for name in _COLUMNS), strict=True)
     return [
-        Point(
+        Level(
             labels=arrays["partitions"][i],
             status=str(arrays["status"][i]),
             rank=rank,

@@ -20,7 +20,7 @@ from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.path.checkpoint import Checkpoint, Progress
-from convexhc.path.level import Point, level_of
+from convexhc.path.level import Level, level_of
 from convexhc.solvers.solve import choose_method
 
 # First lam of an ascending path, as a share of the bound on lam.
@@ -60,7 +60,7 @@ class Continuation:
     saved : Checkpoint or None
         Where the progress is written.
     on_check : callable or None
-        Told of every point; a true answer stops.
+        Told of every level; a true answer stops.
     """
 
     kernel: Graph
@@ -68,7 +68,7 @@ class Continuation:
     options: dict[str, Any]
     keep: Callable[[float], bool]
     saved: Checkpoint | None
-    on_check: Callable[[Point], object] | None
+    on_check: Callable[[Level], object] | None
     progress: Progress = field(default_factory=Progress)
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class Continuation:
         """The lam from which on everything is fused, or a little more."""
         return consensus_bound(self.problem)
 
-    def go(self) -> tuple[tuple[Point, ...], bool]:
+    def go(self) -> tuple[tuple[Level, ...], bool]:
         """Solve what has not been solved yet; tell whether the end was reached."""
         if self.saved is not None:
             self.progress = self.saved.load(self.problem) or self.progress
@@ -96,7 +96,7 @@ class Continuation:
                 self.saved.finish(self.progress)
         behind = self.progress.behind
         reached = given or (behind is not None and self._at_end(behind))
-        return self.progress.points, reached and not stopped
+        return self.progress.levels, reached and not stopped
 
     def _first_groups(self) -> Labels:
         """Single nodes upwards; downwards everything that hangs together."""
@@ -111,7 +111,7 @@ class Continuation:
     def _given(self) -> Iterable[float]:
         """The lam asked for, upwards or downwards."""
         grid = self.options["lambdas"]
-        for lam in (grid[::-1] if self.down else grid)[len(self.progress.points) :]:
+        for lam in (grid[::-1] if self.down else grid)[len(self.progress.levels) :]:
             if self.progress.ahead:
                 self._advance()
             yield lam
@@ -157,13 +157,13 @@ class Continuation:
             far = self.progress.too_far
             halfway = float(np.sqrt(far / behind.lam)) if far < behind.lam else 0.0
             # No shorter than what is told apart, or the march would never pass there.
-            finest = 1.0 / (1.0 + float(self.options["resolution"]))
+            finest = 1.0 / (1.0 + float(self.options["lam_step"]))
             return max(1.0 / _STRIDE, min(halfway, finest))
         return _LEAP if behind.n_clusters == self.kernel.n else _STRIDE
 
     def _resolved(self, one: ContractedSolution, other: ContractedSolution) -> bool:
         ratio = max(one.lam, other.lam) / min(one.lam, other.lam)
-        close = ratio <= 1.0 + self.options["resolution"]
+        close = ratio <= 1.0 + self.options["lam_step"]
         return close or events(one.labels, other.labels) <= 1
 
     def _advance(self) -> None:
@@ -185,11 +185,11 @@ class Continuation:
         if found is None:
             self.progress = replace(self.progress, too_far=lam)
             return False
-        point = level_of(found, self.matrix, keep=self.keep(lam))
-        self.progress = self.progress.solved(point, found)
+        level = level_of(found, self.matrix, keep=self.keep(lam))
+        self.progress = self.progress.solved(level, found)
         if self.saved is not None:
             self.saved.keep(self.progress)
-        return self.on_check is not None and bool(self.on_check(point))
+        return self.on_check is not None and bool(self.on_check(level))
 
     def _at_first(self) -> ContractedSolution | None:
         """Where a lam below all that are solved starts from: the solution at lam = 0."""
@@ -209,13 +209,13 @@ class Continuation:
 
     def _most_groups(self, lam: float) -> int | None:
         """Groups from which on a lam is left for a shorter stride, while there is a shorter one."""
-        behind, resolution = self.progress.behind, 1.0 + self.options["resolution"]
+        behind, lam_step = self.progress.behind, 1.0 + self.options["lam_step"]
         given = self.options["lambdas"] is not None
         if (
             self.most is None
             or given
             or behind is None
-            or behind.lam <= resolution * lam * (1.0 + 1e-9)
+            or behind.lam <= lam_step * lam * (1.0 + 1e-9)
         ):
             return None
         return _CROWD * self.most + _CROWD_LEAST

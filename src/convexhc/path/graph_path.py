@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.path.level import Point
+from convexhc.path.level import Level
 from convexhc.path.options import Keep
 from convexhc.path.points import solve_points_path
 from convexhc.path.result import Path
@@ -48,7 +48,7 @@ def cluster(
     test_structure: bool = True,
     keep: Keep | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    on_check: Callable[[Point], object] | None = None,
+    on_check: Callable[[Level], object] | None = None,
 ) -> Path:
     """Cluster a graph of which nothing is known, at every scale.
 
@@ -137,7 +137,7 @@ def solve_features_path(
     max_iter: int = 200,
     keep: Keep | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    on_check: Callable[[Point], object] | None = None,
+    on_check: Callable[[Level], object] | None = None,
 ) -> Path:
     """Cluster a similarity at every scale, with the penalty in its feature space.
 

@@ -14,7 +14,7 @@ from convexhc.metrics import effective_rank
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Level:
     """What a path keeps of a solution.
 
     ``distinct`` holds one centroid a cluster, in the order of the labels, or None when centroids
@@ -50,12 +50,12 @@ class Point:
         return _rank(self.labels, self.distinct, self.similarity)
 
 
-def level_of(found: ContractedSolution, K: csr_array, *, keep: bool) -> Point:
+def level_of(found: ContractedSolution, K: csr_array, *, keep: bool) -> Level:
     """Summarise a solution; without its centroids, their effective rank has to be had now."""
     small, labels = found.small, found.labels
     first = np.unique(labels, return_index=True)[1]
     distinct = small.centroids[found.groups[first]]
-    return Point(
+    return Level(
         small.lam,
         labels,
         small.objective,

@@ -21,7 +21,7 @@ from convexhc.io import as_graph
 from convexhc.metrics import effective_rank_of
 from convexhc.model.problem import FusionProblem, points_problem
 from convexhc.path.checkpoint import Checkpoint, Progress
-from convexhc.path.level import Point
+from convexhc.path.level import Level
 from convexhc.path.options import Keep, checked_grid, keeper
 from convexhc.path.result import Path, Provenance
 from convexhc.similarity import neighbor_weights
@@ -46,7 +46,7 @@ def solve_points_path(
     names: Iterable[Hashable] | None = None,
     keep: Keep | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    on_check: Callable[[Point], object] | None = None,
+    on_check: Callable[[Level], object] | None = None,
 ) -> Path:
     """Cluster points at every scale (eq. 1, classical convex clustering).
 
@@ -83,7 +83,7 @@ def solve_points_path(
         gone on for a while. If it exists, the run goes on from there and ends in the same result
         as an uninterrupted one.
     on_check : callable, optional
-        Called with every solved `Point`; a true answer ends the path there.
+        Called with every solved `Level`; a true answer ends the path there.
 
     Returns
     -------
@@ -133,11 +133,11 @@ def solve_points_path(
     }
     provenance = Provenance.of(options, _digest(problem))
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
-    points, complete = _march(
+    levels, complete = _march(
         problem, options, keeper(keep, small=table.size <= _KEEP_NUMBERS), saved, on_check
     )
     return Path(
-        points=points,
+        levels=levels,
         names=chosen,
         components=problem.penalty.graph.components()[1],
         complete=complete,
@@ -152,14 +152,14 @@ def _march(
     options: dict[str, Any],
     keep: Callable[[float], bool],
     saved: Checkpoint | None,
-    on_check: Callable[[Point], object] | None,
-) -> tuple[tuple[Point, ...], bool]:
+    on_check: Callable[[Level], object] | None,
+) -> tuple[tuple[Level, ...], bool]:
     """Solve the grid upwards, each lam from the one before; tell whether the end was reached."""
     parts, single_nodes = Parts.of(problem), contract(problem, np.arange(problem.shape[0]))
     goal = problem.penalty.graph.components()[0]
     progress = (saved.load(problem) if saved is not None else None) or Progress()
     try:
-        for lam in options["lambdas"][len(progress.points) :]:
+        for lam in options["lambdas"][len(progress.levels) :]:
             before, behind = (
                 None if one is None else one.small for one in (progress.before, progress.behind)
             )
@@ -172,29 +172,29 @@ def _march(
                 tol=options["tol"],
                 max_iter=options["max_iter"],
             )
-            point = _point(found, keep=keep(lam))
-            progress = progress.solved(point, ContractedSolution(single_nodes, found)).advanced()
+            level = _level(found, keep=keep(lam))
+            progress = progress.solved(level, ContractedSolution(single_nodes, found)).advanced()
             if saved is not None:
                 saved.keep(progress)
-            if on_check is not None and on_check(point):
-                return progress.points, False
+            if on_check is not None and on_check(level):
+                return progress.levels, False
     finally:
         if saved is not None:
             saved.finish(progress)
     end = progress.behind
-    return progress.points, not options["to_consensus"] or (
+    return progress.levels, not options["to_consensus"] or (
         end is not None and end.n_clusters == goal
     )
 
 
-def _point(solution: Solution, *, keep: bool) -> Point:
+def _level(solution: Solution, *, keep: bool) -> Level:
     """Summarise a solution; the effective rank costs O(c d^2 + d^3) for c clusters."""
     first = np.unique(solution.labels, return_index=True)[1]
     distinct = solution.centroids[first]
     size = np.bincount(solution.labels)
     around = distinct - size @ distinct / size.sum()
     scatter = (around * size[:, None]).T @ around
-    return Point(
+    return Level(
         solution.lam,
         solution.labels,
         solution.certificate.objective,

@@ -15,7 +15,7 @@ from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
 from convexhc.path.checkpoint import pack_graph, pack_levels, unpack_graph, unpack_levels
-from convexhc.path.level import Point
+from convexhc.path.level import Level
 from convexhc.path.suggestion import Suggestion, suggest
 from convexhc.path.summary import summary_of
 from convexhc.similarity import spectral_features
@@ -42,7 +42,7 @@ class Path:
 
     Attributes
     ----------
-    points : tuple of Point
+    levels : tuple of Level
         Every solved lam, in increasing order.
     names : tuple
         Names of the nodes.
@@ -63,7 +63,7 @@ class Path:
         For nodes that are points: the density at each and along the edges, which judges scales.
     """
 
-    points: tuple[Point, ...] = field(repr=False)
+    levels: tuple[Level, ...] = field(repr=False)
     names: tuple[Hashable, ...] = field(repr=False)
     components: Labels = field(repr=False)
     complete: bool
@@ -77,7 +77,7 @@ class Path:
         counts = " ".join(str(k) for k in self.available_n_clusters[:8])
         more = " ..." if len(self.available_n_clusters) > 8 else ""
         return (
-            f"Path(n={len(self.names)}, lambdas={len(self.points)} in "
+            f"Path(n={len(self.names)}, lambdas={len(self.levels)} in "
             f"[{self.lambdas[0]:.3g}, {self.lambdas[-1]:.3g}], clusters {counts}{more}, "
             f"largest gap {self.relative_gap.max():.1e})"
         )
@@ -85,37 +85,37 @@ class Path:
     @cached_property
     def lambdas(self) -> FloatArray:
         """Solved lam, increasing."""
-        return np.array([point.lam for point in self.points])
+        return np.array([level.lam for level in self.levels])
 
     @cached_property
     def n_clusters(self) -> NDArray[np.int64]:
         """Number of clusters at every lam."""
-        return np.array([point.n_clusters for point in self.points])
+        return np.array([level.n_clusters for level in self.levels])
 
     @cached_property
     def partitions(self) -> NDArray[np.int64]:
         """Labels at every lam, one row each."""
-        return np.array([point.labels for point in self.points])
+        return np.array([level.labels for level in self.levels])
 
     @cached_property
     def relative_gap(self) -> FloatArray:
         """Certified relative duality gap at every lam."""
-        return np.array([point.relative_gap for point in self.points])
+        return np.array([level.relative_gap for level in self.levels])
 
     @cached_property
     def objective(self) -> FloatArray:
         """Objective (eq. 4) at every lam."""
-        return np.array([point.objective for point in self.points])
+        return np.array([level.objective for level in self.levels])
 
     @cached_property
     def effective_rank(self) -> FloatArray:
         """Effective rank of the similarity between centroids at every lam."""
-        return np.array([point.effective_rank for point in self.points])
+        return np.array([level.effective_rank for level in self.levels])
 
     @property
     def seconds(self) -> float:
         """Time the solver took for all lam together."""
-        return sum(point.seconds for point in self.points)
+        return sum(level.seconds for level in self.levels)
 
     @cached_property
     def tree(self) -> Tree:
@@ -263,7 +263,7 @@ class Path:
         least = 1 if min_cluster_size is None else min_cluster_size
         if lam is not None and least == 1:
             at = int(np.searchsorted(self.lambdas, nonnegative("lam", lam), side="right")) - 1
-            return np.arange(len(self.names)) if at < 0 else self.points[at].labels.copy()
+            return np.arange(len(self.names)) if at < 0 else self.levels[at].labels.copy()
         return self.tree.labels(lam=lam, n_clusters=n_clusters, min_cluster_size=least, small=small)
 
     def clusters(
@@ -294,14 +294,14 @@ class Path:
 
     def centroids(self, lam: float) -> FloatArray:
         """Centroids (rows) at the solved lam nearest to ``lam`` in ratio."""
-        kept = [point for point in self.points if point.distinct is not None]
+        kept = [level for level in self.levels if level.distinct is not None]
         if not kept:
             raise ValueError(
                 "no centroids were kept: run solve_path with keep='all', or solve(K, lam) again."
             )
-        point = min(kept, key=lambda p: abs(np.log((p.lam + 1e-300) / (lam + 1e-300))))
-        assert point.distinct is not None
-        return point.distinct[point.labels]
+        level = min(kept, key=lambda p: abs(np.log((p.lam + 1e-300) / (lam + 1e-300))))
+        assert level.distinct is not None
+        return level.distinct[level.labels]
 
     def pi(self, lam: float) -> FloatArray:
         """The paper's matrix (columns are centroids) at the solved lam nearest to ``lam``."""
@@ -328,9 +328,9 @@ class Path:
                 "effective_rank": self.effective_rank,
                 "objective": self.objective,
                 "relative_gap": self.relative_gap,
-                "n_iter": [point.n_iter for point in self.points],
-                "seconds": [point.seconds for point in self.points],
-                "status": [point.status for point in self.points],
+                "n_iter": [level.n_iter for level in self.levels],
+                "seconds": [level.seconds for level in self.levels],
+                "status": [level.status for level in self.levels],
             }
         )
 
@@ -353,7 +353,7 @@ class Path:
             "names": encode_names(self.names),
             "structure": None if self.structure is None else asdict(self.structure),
         }
-        arrays = {**pack_levels(self.points), "components": self.components}
+        arrays = {**pack_levels(self.levels), "components": self.components}
         arrays |= pack_graph(self.graph)
         if self.given_features is not None:
             arrays["features"] = self.given_features

@@ -10,7 +10,7 @@ from convexhc._checks import checked_number
 from convexhc.kernels.threads import threads_along
 from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.continuation import Continuation
-from convexhc.path.level import Point
+from convexhc.path.level import Level
 from convexhc.path.options import Keep, checked_grid, keeper
 from convexhc.path.result import Path
 from convexhc.similarity import Similarity
@@ -32,18 +32,18 @@ def solve_path(
     tol: float = 1e-4,
     max_iter: int = 20_000,
     max_clusters: int | None = None,
-    resolution: float = 0.1,
+    lam_step: float = 0.1,
     keep: Keep | None = None,
     constraint: str = "doubly_stochastic",
     checkpoint: str | os.PathLike[str] | None = None,
-    on_check: Callable[[Point], object] | None = None,
+    on_check: Callable[[Level], object] | None = None,
 ) -> Path:
     """Cluster a graph or similarity matrix at every scale.
 
     Solves the problem of `convexhc.solve` for growing lam, each from the solution before it, from
     single nodes until every connected component is one cluster. Without ``lambdas`` the range is
     found and refined: an interval in which more than one fusion happens is halved (in log lam)
-    until its ends are within ``resolution``; several fusions at one lam stay one event.
+    until its ends are within ``lam_step``; several fusions at one lam stay one event.
 
     With ``max_clusters`` only the coarse scales are solved, from the consensus downwards, and
     clusters part where the certificate demands it: memory grows like c n for c clusters, not like
@@ -59,7 +59,7 @@ def solve_path(
         As for `convexhc.solve`.
     max_clusters : int, optional
         Go down from the consensus until there are more clusters than this.
-    resolution : float
+    lam_step : float
         Relative step of lam below which fusions are no longer told apart.
     keep : {"all", "labels"} or callable, optional
         Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
@@ -69,7 +69,7 @@ def solve_path(
         gone on for a while. If it exists, the run goes on from there and ends in the same result
         as an uninterrupted one.
     on_check : callable, optional
-        Called with every solved `Point`; a true answer ends the path there.
+        Called with every solved `Level`; a true answer ends the path there.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def solve_path(
         "method": method,
         "tol": checked_number("tol", tol),
         "max_iter": int(checked_number("max_iter", max_iter)),
-        "resolution": _checked_resolution(resolution),
+        "lam_step": _checked_step(lam_step),
         "constraint": constraint,
         "lambdas": None if lambdas is None else checked_grid(lambdas),
         "max_clusters": _checked_count(max_clusters),
@@ -111,9 +111,9 @@ def solve_path(
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
     keep_if = keeper(keep, small=graph.n <= _KEEP_NODES)
     with threads_along(problem.shape, dense=problem.fidelity.in_full):
-        points, complete = Continuation(graph, problem, options, keep_if, saved, on_check).go()
+        levels, complete = Continuation(graph, problem, options, keep_if, saved, on_check).go()
     return Path(
-        points=tuple(sorted(points, key=lambda point: point.lam)),
+        levels=tuple(sorted(levels, key=lambda level: level.lam)),
         names=graph.names,
         components=weighed.components()[1],
         complete=complete,
@@ -130,7 +130,7 @@ def _checked_count(max_clusters: int | None) -> int | None:
     return int(max_clusters)
 
 
-def _checked_resolution(resolution: float) -> float:
-    if checked_number("resolution", resolution) == 0.0:
-        raise ValueError("resolution must be above 0, received 0: 0.01 tells 1 % steps apart.")
-    return float(resolution)
+def _checked_step(lam_step: float) -> float:
+    if checked_number("lam_step", lam_step) == 0.0:
+        raise ValueError("lam_step must be above 0, received 0: 0.01 tells 1 % steps apart.")
+    return float(lam_step)

@@ -17,11 +17,11 @@ N_PLATEAUS = 5
 def summary_of(path: Path) -> str:
     """Size, range, certificate, splits, the suggested scale and the widest plateaus."""
     widest = sorted(path.plateaus, key=lambda plateau: -plateau.log_width)[:N_PLATEAUS]
-    unsolved = sum(point.status != "SOLVED" for point in path.points)
+    unsolved = sum(level.status != "SOLVED" for level in path.levels)
     certified = f"largest relative gap {path.relative_gap.max():.1e}"
     lines = [
         f"{len(path.names)} nodes, {int(path.components.max()) + 1} component(s), "
-        f"{len(path.points)} lam from {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}",
+        f"{len(path.levels)} lam from {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}",
         f"certificate: {certified}" + (f"; {unsolved} lam not solved" if unsolved else ""),
         f"nested: {'yes' if path.is_nested else f'no, {len(path.splits)} split(s)'}",
         f"suggested scale: {path.suggestion}",

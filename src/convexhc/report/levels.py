@@ -24,19 +24,19 @@ _SPLITS_NAMED = 50
 
 def levels(path: Path) -> dict[str, Any]:
     """Every level of a path, and the tree, as values that JSON can hold; O(n L)."""
-    points, tree = path.points, path.tree
+    levels, tree = path.levels, path.tree
     worn = min(len(path.names), DISTINCT)
     return {
         "names": [str(name) for name in path.names],
-        "lam": [float(point.lam) for point in points],
-        "objective": [number(point.objective) for point in points],
-        "gap": [number(point.relative_gap) for point in points],
-        "residual": [number(point.residual) for point in points],
-        "iterations": [int(point.n_iter) for point in points],
-        "status": [point.status for point in points],
+        "lam": [float(level.lam) for level in levels],
+        "objective": [number(level.objective) for level in levels],
+        "gap": [number(level.relative_gap) for level in levels],
+        "residual": [number(level.residual) for level in levels],
+        "iterations": [int(level.n_iter) for level in levels],
+        "status": [level.status for level in levels],
         "advice": {status.name: status.value for status in Status},
-        "effectiveRank": [number(point.effective_rank) for point in points],
-        "changes": label_changes([point.labels for point in points]),
+        "effectiveRank": [number(level.effective_rank) for level in levels],
+        "changes": label_changes([level.labels for level in levels]),
         "ranks": packed(color_ranks(tree)),
         "palette": {"light": palette(worn), "dark": palette(worn, dark=True)},
         "neutral": {"light": neutral(), "dark": neutral(dark=True)},

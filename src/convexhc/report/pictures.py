@@ -109,7 +109,7 @@ def assignment_map(path: Path, order: IntArray) -> dict[str, Any] | None:
     Each level has a scale of its own, as entries go from 1 down to 1/n. A level is one row for
     each cluster, in the order of their first members, or one row for each cell of shared rows.
     """
-    kept = [at for at, point in enumerate(path.points) if point.distinct is not None]
+    kept = [at for at, level in enumerate(path.levels) if level.distinct is not None]
     if not kept:
         return None
     few = np.linspace(0, len(kept) - 1, min(len(kept), ASSIGNMENT_LEVELS))
@@ -133,16 +133,16 @@ def assignment_map(path: Path, order: IntArray) -> dict[str, Any] | None:
 
 def _level_rows(path: Path, at: int, cell: IntArray, cells: int) -> FloatArray:
     """Centroids of one level: a row a cluster, or a row a cell; a column a cell. O(c n)."""
-    point = path.points[at]
-    assert point.distinct is not None
+    level = path.levels[at]
+    assert level.distinct is not None
     n = cell.size
-    _, first, label = np.unique(point.labels, return_index=True, return_inverse=True)
+    _, first, label = np.unique(level.labels, return_index=True, return_inverse=True)
     share = 1.0 / np.bincount(cell, minlength=cells)[cell]
     into = sparse.csr_array((share, (np.arange(n), cell)), shape=(n, cells))
-    rows = point.distinct
+    rows = level.distinct
     if path.given_features is not None:
         # Centroids in feature space have no share of every node, but a similarity with its own.
-        rows = rows @ rows[point.labels].T
+        rows = rows @ rows[level.labels].T
     columns = np.asarray(np.maximum(rows, 0.0) @ into)
     if cells == n:
         return np.asarray(columns[np.argsort(first)])
@@ -170,7 +170,7 @@ def trails(path: Path) -> dict[str, Any] | None:
 
     Levels follow each other, clusters in the order of their first members, across before up.
     """
-    kept = [at for at, point in enumerate(path.points) if point.distinct is not None]
+    kept = [at for at, level in enumerate(path.levels) if level.distinct is not None]
     if not kept:
         return None
     found = centroid_trails(path)
@@ -178,7 +178,7 @@ def trails(path: Path) -> dict[str, Any] | None:
     middle, half = (low + high) / 2, float((high - low).max()) / 2
     rows = []
     for places, at in zip(found.places, kept, strict=True):
-        first = np.sort(np.unique(path.points[at].labels, return_index=True)[1])
+        first = np.sort(np.unique(path.levels[at].labels, return_index=True)[1])
         rows.append(quantized(places[first] - middle, -half, half, PLACES))
     return {
         "levels": kept,

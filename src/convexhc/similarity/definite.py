@@ -1,7 +1,7 @@
 """Positive definiteness: the smallest eigenvalue of a similarity, and what to add to raise it.
 
 With K positive semidefinite the problem is convex, with K positive definite its minimiser is
-unique; ``K + gamma I`` moves every eigenvalue up by gamma.
+unique; ``K + shift I`` moves every eigenvalue up by shift.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def require_psd(K: Any, tol: float = 1e-8) -> None:
     Raises
     ------
     ValueError
-        An eigenvalue is negative; the message gives it, and the gamma that cures it.
+        An eigenvalue is negative; the message gives it, and the shift that cures it.
 
     Notes
     -----
@@ -76,7 +76,7 @@ def require_psd(K: Any, tol: float = 1e-8) -> None:
     Traceback (most recent call last):
     ...
     ValueError: the similarity is not positive semidefinite: its smallest eigenvalue is -1. Add
-    gamma >= 1 to its diagonal, which similarity.shift_to_positive does
+    shift >= 1 to its diagonal, which similarity.shift_to_positive does
     """
     graph = as_graph(K, signed=True)
     margin = tol * norm_bound(graph)
@@ -88,7 +88,7 @@ def require_psd(K: Any, tol: float = 1e-8) -> None:
     if value < -margin:
         raise ValueError(
             "the similarity is not positive semidefinite: its smallest eigenvalue is "
-            f"{value:.6g}. Add gamma >= {-value:.6g} to its diagonal, which "
+            f"{value:.6g}. Add shift >= {-value:.6g} to its diagonal, which "
             "similarity.shift_to_positive does"
         )
 

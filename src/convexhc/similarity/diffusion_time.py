@@ -12,7 +12,7 @@ from scipy import sparse
 
 from convexhc.io import as_graph
 from convexhc.similarity.graph_kernels import checked_steps, degrees, diffusion, normalized_weights
-from convexhc.similarity.result import Gamma, Similarity
+from convexhc.similarity.result import Shift, Similarity
 from convexhc.similarity.spectral import leading_eigenpairs
 
 # Weight at which the edge of the noise band counts as faint, in `from_graph`.
@@ -23,7 +23,7 @@ MOST_NOISE = 0.9
 N_FEATURES = 60
 
 
-def from_graph(A: Any, *, time: int | None = None, gamma: Gamma = 0.0) -> Similarity:
+def from_graph(A: Any, *, time: int | None = None, shift: Shift = 0.0) -> Similarity:
     """Similarity of a graph of which nothing is known: `diffusion` for a time its spectrum sets.
 
     Random edges give S a band of eigenvalues of half-width ``2 sigma``, where sigma^2 is the mean
@@ -37,7 +37,7 @@ def from_graph(A: Any, *, time: int | None = None, gamma: Gamma = 0.0) -> Simila
         The graph; weights not negative.
     time : int, optional
         Number of steps, instead of the rule.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
@@ -57,7 +57,7 @@ def from_graph(A: Any, *, time: int | None = None, gamma: Gamma = 0.0) -> Simila
     graph = as_graph(A)
     edge = noise_edge(graph)
     steps = _steps_to_silence(edge) if time is None else checked_steps(time)
-    made = diffusion(graph, time=steps, gamma=gamma)
+    made = diffusion(graph, time=steps, shift=shift)
     return replace(made, parameters={**made.parameters, "noise_edge": edge})
 
 

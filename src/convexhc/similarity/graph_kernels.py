@@ -17,26 +17,26 @@ from scipy import sparse
 
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.similarity.result import Gamma, Similarity, finished
+from convexhc.similarity.result import Shift, Similarity, finished
 
 
-def two_hop(A: Any, *, gamma: Gamma = 0.0) -> Similarity:
+def two_hop(A: Any, *, shift: Shift = 0.0) -> Similarity:
     """Similarity by shared neighbours, scaled by its row sums: the paper's choice.
 
-    ``K = D^-1/2 A^2 D^-1/2 + gamma I`` with ``D = diag(A^2 1)``; positive semidefinite, and
-    close to singular, so a positive gamma is needed for a unique minimiser.
+    ``K = D^-1/2 A^2 D^-1/2 + shift I`` with ``D = diag(A^2 1)``; positive semidefinite, and
+    close to singular, so a positive shift is needed for a unique minimiser.
 
     Parameters
     ----------
     A : anything :func:`convexhc.io.as_graph` reads
         The graph; weights not negative.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
     -------
     Similarity
-        ``K_ii = 1 + gamma`` for a node without edges. One sparse product: time and memory grow
+        ``K_ii = 1 + shift`` for a node without edges. One sparse product: time and memory grow
         with the number of pairs that share a neighbour.
 
     Notes
@@ -54,20 +54,20 @@ def two_hop(A: Any, *, gamma: Gamma = 0.0) -> Similarity:
     graph = as_graph(A)
     paths = _square(graph)
     scaled = _scaled(paths, np.asarray(paths.sum(axis=1), dtype=np.float64), isolated=1.0)
-    return finished("two_hop", _named(scaled, graph), gamma, bound=0.0)
+    return finished("two_hop", _named(scaled, graph), shift, bound=0.0)
 
 
-def two_hop_diagonal(A: Any, *, gamma: Gamma = 0.0) -> Similarity:
+def two_hop_diagonal(A: Any, *, shift: Shift = 0.0) -> Similarity:
     """Cosine between the neighbourhoods of two nodes.
 
-    ``K_ij = (A^2)_ij / sqrt((A^2)_ii (A^2)_jj)``, plus gamma on the diagonal; positive
-    semidefinite, with unit diagonal before gamma.
+    ``K_ij = (A^2)_ij / sqrt((A^2)_ii (A^2)_jj)``, plus shift on the diagonal; positive
+    semidefinite, with unit diagonal before shift.
 
     Parameters
     ----------
     A : anything :func:`convexhc.io.as_graph` reads
         The graph; weights not negative.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
@@ -85,20 +85,20 @@ def two_hop_diagonal(A: Any, *, gamma: Gamma = 0.0) -> Similarity:
     graph = as_graph(A)
     paths = _square(graph)
     scaled = _scaled(paths, paths.diagonal(), isolated=1.0)
-    return finished("two_hop_diagonal", _named(scaled, graph), gamma, bound=0.0)
+    return finished("two_hop_diagonal", _named(scaled, graph), shift, bound=0.0)
 
 
-def normalized(A: Any, *, gamma: Gamma = 0.05) -> Similarity:
+def normalized(A: Any, *, shift: Shift = 0.05) -> Similarity:
     """Weights scaled by the degrees of both ends, on an identity.
 
-    ``K = D^-1/2 A D^-1/2 + (1 + gamma) I``; positive semidefinite, positive definite for
-    ``gamma > 0``. Its edges are those of the graph.
+    ``K = D^-1/2 A D^-1/2 + (1 + shift) I``; positive semidefinite, positive definite for
+    ``shift > 0``. Its edges are those of the graph.
 
     Parameters
     ----------
     A : anything :func:`convexhc.io.as_graph` reads
         The graph; weights not negative.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal beyond the identity; "auto" adds what makes K positive definite.
 
     Returns
@@ -108,20 +108,20 @@ def normalized(A: Any, *, gamma: Gamma = 0.05) -> Similarity:
 
     Examples
     --------
-    >>> normalized([[0, 2], [2, 0]], gamma=0.0).dense()
+    >>> normalized([[0, 2], [2, 0]], shift=0.0).dense()
     array([[1., 1.],
            [1., 1.]])
     """
     graph = as_graph(A)
     similar = _named(normalized_weights(graph), graph)
     similar = similar.with_diagonal(similar.diagonal + 1.0)
-    return finished("normalized", similar, gamma, bound=0.0)
+    return finished("normalized", similar, shift, bound=0.0)
 
 
-def laplacian(A: Any, *, gamma: Gamma = 0.0) -> Similarity:
+def laplacian(A: Any, *, shift: Shift = 0.0) -> Similarity:
     """Weights on their own degrees: the signless Laplacian.
 
-    ``K = D + A + gamma I``, with D the degrees, self-loops not counted; positive semidefinite
+    ``K = D + A + shift I``, with D the degrees, self-loops not counted; positive semidefinite
     because ``x'Kx = sum_ij A_ij (x_i + x_j)^2 + sum_i A_ii x_i^2`` over the edges. The usual
     Laplacian ``D - A`` has the same eigenvalue bound but negative entries where nodes are
     linked, so it measures dissimilarity.
@@ -130,7 +130,7 @@ def laplacian(A: Any, *, gamma: Gamma = 0.0) -> Similarity:
     ----------
     A : anything :func:`convexhc.io.as_graph` reads
         The graph; weights not negative.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
@@ -146,19 +146,19 @@ def laplacian(A: Any, *, gamma: Gamma = 0.0) -> Similarity:
     """
     graph = as_graph(A)
     similar = graph.with_diagonal(graph.diagonal + degrees(graph.without_diagonal()))
-    return finished("laplacian", similar, gamma, bound=0.0)
+    return finished("laplacian", similar, shift, bound=0.0)
 
 
-def self_loops(A: Any, *, gamma: Gamma = "auto") -> Similarity:
+def self_loops(A: Any, *, shift: Shift = "auto") -> Similarity:
     """The weights as they are, with self-loops added until the matrix is definite.
 
-    ``K = A + gamma I``; by default gamma is the least that makes K positive definite.
+    ``K = A + shift I``; by default shift is the least that makes K positive definite.
 
     Parameters
     ----------
     A : anything :func:`convexhc.io.as_graph` reads
         The graph; weights not negative.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite. Too small a number
         leaves a negative eigenvalue, which ``min_eigenvalue`` shows.
 
@@ -169,19 +169,19 @@ def self_loops(A: Any, *, gamma: Gamma = "auto") -> Similarity:
 
     Examples
     --------
-    >>> self_loops([[0, 1], [1, 0]], gamma=2).min_eigenvalue
+    >>> self_loops([[0, 1], [1, 0]], shift=2).min_eigenvalue
     1.0
     """
-    return finished("self_loops", as_graph(A), gamma, bound=None)
+    return finished("self_loops", as_graph(A), shift, bound=None)
 
 
-def diffusion(A: Any, *, time: int = 6, gamma: Gamma = 0.0) -> Similarity:
+def diffusion(A: Any, *, time: int = 6, shift: Shift = 0.0) -> Similarity:
     """How easily a lazy random walk goes from one node to the other.
 
     ``M = ((I + S) / 2)^time``, the symmetric form of a walk that stays where it is every other
-    step, and ``K_ij = M_ij / sqrt(M_ii M_jj)``, plus gamma on the diagonal; positive
+    step, and ``K_ij = M_ij / sqrt(M_ii M_jj)``, plus shift on the diagonal; positive
     semidefinite because the lazy walk has no negative eigenvalue, with unit diagonal before
-    gamma.
+    shift.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def diffusion(A: Any, *, time: int = 6, gamma: Gamma = 0.0) -> Similarity:
     time : int
         Number of steps, one or more: nodes further apart are not similar. With few steps K is
         close to the identity, and on dense graphs everything fuses at one lam.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
@@ -212,13 +212,13 @@ def diffusion(A: Any, *, time: int = 6, gamma: Gamma = 0.0) -> Similarity:
         steps = steps @ lazy
     scaled = _scaled(steps, steps.diagonal(), isolated=1.0)
     parameters = {"time": time}
-    return finished("diffusion", _named(scaled, graph), gamma, bound=0.0, parameters=parameters)
+    return finished("diffusion", _named(scaled, graph), shift, bound=0.0, parameters=parameters)
 
 
-def heat(A: Any, *, time: float = 1.0, gamma: Gamma = 0.0) -> Similarity:
+def heat(A: Any, *, time: float = 1.0, shift: Shift = 0.0) -> Similarity:
     """How much heat flows from one node to the other in a given time.
 
-    ``K = exp(-time L) + gamma I`` with ``L = I - S``, zero for a node without edges; positive
+    ``K = exp(-time L) + shift I`` with ``L = I - S``, zero for a node without edges; positive
     definite, its eigenvalues being at least ``exp(-2 time)``.
 
     Parameters
@@ -227,7 +227,7 @@ def heat(A: Any, *, time: float = 1.0, gamma: Gamma = 0.0) -> Similarity:
         The graph; weights not negative.
     time : float
         Time of diffusion, positive; the larger, the wider the similarity reaches.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
@@ -252,7 +252,7 @@ def heat(A: Any, *, time: float = 1.0, gamma: Gamma = 0.0) -> Similarity:
     walk = sparse.csr_array(walk + sparse.diags_array(alone.astype(np.float64)))
     kernel = _named(_exponential(walk, float(time)), graph)
     bound = math.exp(-2.0 * time)
-    return finished("heat", kernel, gamma, bound=bound, parameters={"time": float(time)})
+    return finished("heat", kernel, shift, bound=bound, parameters={"time": float(time)})
 
 
 def checked_steps(time: Any) -> int:

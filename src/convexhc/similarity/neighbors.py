@@ -11,7 +11,7 @@ from scipy import sparse
 from convexhc.graph import Graph
 from convexhc.similarity.diffusion_time import from_graph
 from convexhc.similarity.point_kernels import read_points
-from convexhc.similarity.result import Gamma, Similarity
+from convexhc.similarity.result import Shift, Similarity
 
 # Neighbours of a point in the graphs made here: a common choice for clustering by graphs.
 N_NEIGHBORS = 15
@@ -148,7 +148,7 @@ def _links_between(points: Any, piece: Any, k: int) -> tuple[Any, Any, Any]:
     return np.concatenate(tails), np.concatenate(heads), np.concatenate(lengths)
 
 
-def from_points(X: Any, *, n_neighbors: int | None = None, gamma: Gamma = 0.0) -> Similarity:
+def from_points(X: Any, *, n_neighbors: int | None = None, shift: Shift = 0.0) -> Similarity:
     """Similarity of points of which nothing is known: `from_graph` of their `neighbor_graph`.
 
     Parameters
@@ -157,7 +157,7 @@ def from_points(X: Any, *, n_neighbors: int | None = None, gamma: Gamma = 0.0) -
         One point per row; the index of a DataFrame names them.
     n_neighbors : int, optional
         As for `neighbor_graph`.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
@@ -170,7 +170,7 @@ def from_points(X: Any, *, n_neighbors: int | None = None, gamma: Gamma = 0.0) -
     >>> from_points([[0.0], [1.0], [9.0], [10.0]], n_neighbors=1).parameters["n_neighbors"]
     1
     """
-    made = from_graph(neighbor_graph(X, n_neighbors=n_neighbors), gamma=gamma)
+    made = from_graph(neighbor_graph(X, n_neighbors=n_neighbors), shift=shift)
     said = {} if n_neighbors is None else {"n_neighbors": int(n_neighbors)}
     return replace(made, parameters={**made.parameters, **said})
 

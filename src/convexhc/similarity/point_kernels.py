@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from convexhc.graph import Graph
 from convexhc.graph_checks import real_array
-from convexhc.similarity.result import Gamma, Similarity, finished
+from convexhc.similarity.result import Shift, Similarity, finished
 
 Bandwidth = float | Literal["auto"]
 
@@ -22,12 +22,12 @@ def knn(
     *,
     n_neighbors: int = 10,
     bandwidth: Bandwidth = "auto",
-    gamma: Gamma = 0.0,
+    shift: Shift = 0.0,
 ) -> Similarity:
     """Gaussian similarity between nearest neighbours.
 
     ``K_ij = exp(-|x_i - x_j|^2 / (2 h^2))`` if i is among the nearest neighbours of j or j among
-    those of i, zero otherwise, and ``K_ii = 1 + gamma``.
+    those of i, zero otherwise, and ``K_ii = 1 + shift``.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def knn(
     bandwidth : float or "auto"
         h, in the unit of the distances. "auto" takes the median over the points of the distance
         to their last neighbour; the smallest positive one if that median is zero.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal. Cutting a Gaussian off can make it indefinite: ``min_eigenvalue``
         shows whether it did, "auto" adds what makes K positive definite.
 
@@ -70,13 +70,13 @@ def knn(
     distance.data = _gaussian(distance.data, h)
     kernel = Graph.from_matrix(distance, names=names, symmetrize="max").with_diagonal(1.0)
     parameters = {"n_neighbors": k, "bandwidth": h}
-    return finished("knn", kernel, gamma, bound=None, parameters=parameters)
+    return finished("knn", kernel, shift, bound=None, parameters=parameters)
 
 
-def rbf(X: Any, *, bandwidth: Bandwidth = "auto", gamma: Gamma = 0.0) -> Similarity:
+def rbf(X: Any, *, bandwidth: Bandwidth = "auto", shift: Shift = 0.0) -> Similarity:
     """Gaussian similarity between all points.
 
-    ``K_ij = exp(-|x_i - x_j|^2 / (2 h^2))``, plus gamma on the diagonal; positive definite when
+    ``K_ij = exp(-|x_i - x_j|^2 / (2 h^2))``, plus shift on the diagonal; positive definite when
     the points are distinct, though with a wide bandwidth only by less than rounding, which
     ``min_eigenvalue`` shows.
 
@@ -87,7 +87,7 @@ def rbf(X: Any, *, bandwidth: Bandwidth = "auto", gamma: Gamma = 0.0) -> Similar
     bandwidth : float or "auto"
         h, in the unit of the distances. "auto" takes their median; the smallest positive one
         if that is zero.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
@@ -105,14 +105,14 @@ def rbf(X: Any, *, bandwidth: Bandwidth = "auto", gamma: Gamma = 0.0) -> Similar
     distance = pdist(points)
     h = _bandwidth(bandwidth, distance)
     kernel = Graph.from_matrix(squareform(_gaussian(distance, h)), names=names).with_diagonal(1.0)
-    return finished("rbf", kernel, gamma, bound=None, parameters={"bandwidth": h})
+    return finished("rbf", kernel, shift, bound=None, parameters={"bandwidth": h})
 
 
-def correlation(X: Any, *, threshold: float = 0.0, gamma: Gamma = 0.0) -> Similarity:
+def correlation(X: Any, *, threshold: float = 0.0, shift: Shift = 0.0) -> Similarity:
     """Correlation between rows, where it is positive and large enough.
 
     ``K_ij = r_ij`` if the Pearson correlation of rows i and j is positive and at least
-    ``threshold``, zero otherwise, and ``K_ii = 1 + gamma``.
+    ``threshold``, zero otherwise, and ``K_ii = 1 + shift``.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def correlation(X: Any, *, threshold: float = 0.0, gamma: Gamma = 0.0) -> Simila
         names the rows.
     threshold : float
         Smallest correlation to keep, between 0 and 1.
-    gamma : float or "auto"
+    shift : float or "auto"
         Added to the diagonal. Setting correlations to zero can make K indefinite:
         ``min_eigenvalue`` shows whether it did, "auto" adds what makes K positive definite.
 
@@ -153,7 +153,7 @@ def correlation(X: Any, *, threshold: float = 0.0, gamma: Gamma = 0.0) -> Simila
     found[found < threshold] = 0.0
     kernel = Graph.from_matrix(found, names=names, symmetrize="mean").with_diagonal(1.0)
     parameters = {"threshold": float(threshold)}
-    return finished("correlation", kernel, gamma, bound=None, parameters=parameters)
+    return finished("correlation", kernel, shift, bound=None, parameters=parameters)
 
 
 def read_points(X: Any) -> tuple[NDArray[np.float64], list[Hashable]]:

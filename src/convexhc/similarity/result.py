@@ -20,7 +20,7 @@ from convexhc.similarity.definite import (
     smallest_eigenvalue,
 )
 
-Gamma = float | Literal["auto"]
+Shift = float | Literal["auto"]
 
 # Smallest eigenvalue that "auto" aims for, as a share of the largest absolute row sum.
 FLOOR = 1e-6
@@ -38,22 +38,22 @@ class Similarity:
         The matrix: off-diagonal entries as edges, self-similarities as ``graph.diagonal``.
     kind : str
         Name of the function that made it.
-    gamma : float
+    shift : float
         What was added to the diagonal; ``graph`` includes it.
     min_eigenvalue : float or None
-        Smallest eigenvalue, gamma included, if it had to be computed.
+        Smallest eigenvalue, shift included, if it had to be computed.
     positive_definite : bool
         K is known to be positive definite, by its formula or by ``min_eigenvalue``. False
-        leaves open whether it is; a positive gamma settles it.
+        leaves open whether it is; a positive shift settles it.
     parameters : mapping
         Values of the other options, those found automatically included.
 
     Examples
     --------
     >>> from convexhc import similarity
-    >>> K = similarity.normalized([[0, 1], [1, 0]], gamma=0.5)
+    >>> K = similarity.normalized([[0, 1], [1, 0]], shift=0.5)
     >>> K
-    Similarity(normalized, n=2, n_edges=1, gamma=0.5, positive_definite=True)
+    Similarity(normalized, n=2, n_edges=1, shift=0.5, positive_definite=True)
     >>> K.dense()
     array([[1.5, 1. ],
            [1. , 1.5]])
@@ -61,7 +61,7 @@ class Similarity:
 
     graph: Graph
     kind: str
-    gamma: float
+    shift: float
     min_eigenvalue: float | None
     positive_definite: bool
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -72,13 +72,13 @@ class Similarity:
     def __repr__(self) -> str:
         return (
             f"Similarity({self.kind}, n={self.graph.n}, n_edges={self.graph.n_edges}, "
-            f"gamma={self.gamma:g}, positive_definite={self.positive_definite})"
+            f"shift={self.shift:g}, positive_definite={self.positive_definite})"
         )
 
     @property
     def record(self) -> dict[str, Any]:
         """How K was made and what is known of it, in plain values; the entries are left out."""
-        known: dict[str, Any] = {"kind": self.kind, "gamma": self.gamma}
+        known: dict[str, Any] = {"kind": self.kind, "shift": self.shift}
         known["positive_definite"] = self.positive_definite
         if self.min_eigenvalue is not None:
             known["min_eigenvalue"] = self.min_eigenvalue
@@ -102,21 +102,21 @@ class Similarity:
 def finished(
     kind: str,
     graph: Graph,
-    gamma: Gamma,
+    shift: Shift,
     *,
     bound: float | None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Similarity:
-    """Add gamma to the diagonal, and record what is known of the eigenvalues.
+    """Add shift to the diagonal, and record what is known of the eigenvalues.
 
     ``bound`` is a proven lower bound on those of ``graph``, or None, in which case the
     smallest one is computed.
     """
     value: float | None = None
-    if gamma == "auto":
+    if shift == "auto":
         value, added = gamma_needed(graph, FLOOR)
     else:
-        added = checked_gamma(gamma)
+        added = checked_gamma(shift)
         if bound is None:
             value, _ = smallest_eigenvalue(graph)
     known = bound if value is None else value
@@ -131,24 +131,24 @@ def finished(
     )
 
 
-def checked_gamma(gamma: Any) -> float:
+def checked_gamma(shift: Any) -> float:
     """Return a finite amount, zero or more."""
-    number = isinstance(gamma, int | float | np.integer | np.floating)
-    if not number or isinstance(gamma, bool) or not 0 <= gamma < np.inf:
-        raise ValueError(f"gamma must be 'auto' or a finite number, zero or more, got {gamma!r}")
-    return float(gamma)
+    number = isinstance(shift, int | float | np.integer | np.floating)
+    if not number or isinstance(shift, bool) or not 0 <= shift < np.inf:
+        raise ValueError(f"shift must be 'auto' or a finite number, zero or more, got {shift!r}")
+    return float(shift)
 
 
 def shift_to_positive(K: Any, *, floor: float = FLOOR) -> Similarity:
     """Add to the diagonal what makes a matrix positive definite, and no more.
 
-    ``K + gamma I`` with the least ``gamma >= 0`` for which the smallest eigenvalue is at least
+    ``K + shift I`` with the least ``shift >= 0`` for which the smallest eigenvalue is at least
     ``floor`` times the largest absolute row sum of K.
 
     Parameters
     ----------
     K : anything :func:`convexhc.io.as_graph` reads
-        Negative entries are allowed. A Similarity keeps its kind and parameters, and the gamma
+        Negative entries are allowed. A Similarity keeps its kind and parameters, and the shift
         recorded is the sum of both.
     floor : float
         See above; positive.
@@ -156,11 +156,11 @@ def shift_to_positive(K: Any, *, floor: float = FLOOR) -> Similarity:
     Returns
     -------
     Similarity
-        With the gamma that was added. Costs one :func:`~convexhc.similarity.min_eigenvalue`.
+        With the shift that was added. Costs one :func:`~convexhc.similarity.min_eigenvalue`.
 
     Examples
     --------
-    >>> round(shift_to_positive([[0.0, 1.0], [1.0, 0.0]]).gamma, 3)
+    >>> round(shift_to_positive([[0.0, 1.0], [1.0, 0.0]]).shift, 3)
     1.0
     """
     if not 0 < floor < np.inf:
@@ -171,7 +171,7 @@ def shift_to_positive(K: Any, *, floor: float = FLOOR) -> Similarity:
     return Similarity(
         graph.with_diagonal(graph.diagonal + added),
         "given" if before is None else before.kind,
-        added + (0.0 if before is None else before.gamma),
+        added + (0.0 if before is None else before.shift),
         value + added,
         True,
         {} if before is None else before.parameters,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import ClassVar
 
 import numpy as np
 
@@ -66,6 +67,7 @@ class ADMM:
     relax: float = 1.6
     linear: bool = False
     name: str = "admm"
+    needs: ClassVar = FusionProblem
 
     def init(self, problem: FusionProblem, start: Solution | None) -> ADMMState:
         """Start from the identity (or the data), or from an earlier solution."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class DualAscent:
     """
 
     name: str = "dual_fista"
+    needs: ClassVar = FusionProblem
 
     def init(self, problem: FusionProblem, start: Solution | None) -> DualAscentState:
         """Start from a zero dual, or from that of an earlier solution."""
@@ -105,6 +107,7 @@ class DualFISTA:
     inner_least: int = 3
     inner_iter: int = 200
     name: str = "dual_fista"
+    needs: ClassVar = FusionProblem
 
     def init(self, problem: FusionProblem, start: Solution | None) -> DualFISTAState:
         """Start from the identity, or from an earlier solution."""

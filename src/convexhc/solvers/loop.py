@@ -42,6 +42,10 @@ class Method(Protocol[ProblemT_contra, State]):
     def name(self) -> str:
         """How results call it."""
 
+    @property
+    def needs(self) -> type[Problem]:
+        """The kind of problem it solves."""
+
     def init(self, problem: ProblemT_contra, start: Solution | None) -> State:
         """First state, from nothing or from an earlier solution, which is not altered."""
 
@@ -99,6 +103,12 @@ def run(
     Solution
         Always, whatever the status.
     """
+    if not isinstance(problem, method.needs):
+        raise TypeError(
+            f"{method.name} solves a {method.needs.__name__}, the problem is a "
+            f"{type(problem).__name__} with the penalty {type(problem.penalty).__name__}: use "
+            "another method."
+        )
     began = perf_counter()
     with threads_for(problem.shape, dense=problem.fidelity.in_full):
         state = method.init(problem, start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -107,6 +108,7 @@ class SemismoothNewton:
     boldness: float = 10.0
     allowance: float = 0.0
     name: str = "newton"
+    needs: ClassVar = FusionProblem
 
     def init(self, problem: FusionProblem, start: Solution | None) -> NewtonState:
         """Start from the data, or from an earlier solution."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class PrimalDual:
     """
 
     name: str = "primal_dual"
+    needs: ClassVar = FusionProblem
 
     def init(self, problem: FusionProblem, start: Solution | None) -> PrimalDualState:
         """Start from the identity (or the data), or from an earlier solution."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from convexhc._types import FloatArray
-from convexhc.model.penalty import SquaredFusion
-from convexhc.model.problem import Problem
+from convexhc.model.problem import SmoothProblem
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.momentum import Momentum
 
@@ -32,16 +32,16 @@ class ProjectedGradient:
     """
 
     name: str = "projected_gradient"
+    needs: ClassVar = SmoothProblem
 
-    def init(self, problem: Problem, start: Solution | None) -> ProjectedGradientState:
+    def init(self, problem: SmoothProblem, start: Solution | None) -> ProjectedGradientState:
         """Start from the identity, or from an earlier solution."""
-        _squared(problem)
         C = np.eye(problem.shape[0]) if start is None else start.centroids.copy()
         return ProjectedGradientState(C, C, Momentum())
 
-    def step(self, problem: Problem, state: ProjectedGradientState) -> None:
+    def step(self, problem: SmoothProblem, state: ProjectedGradientState) -> None:
         """One gradient step and one projection."""
-        penalty = _squared(problem)
+        penalty = problem.penalty
         top = 1.0 + 4.0 * penalty.lam * float(penalty.laplacian.diagonal().max())
         slope = problem.fidelity.gradient(state.X) + penalty.gradient(state.X)
         move = state.X - slope / (top * problem.fidelity.lipschitz)
@@ -51,15 +51,6 @@ class ProjectedGradient:
         state.X = C + state.momentum.advance() * (C - state.C)
         state.C = C
 
-    def candidate(self, problem: Problem, state: ProjectedGradientState) -> Candidate:
+    def candidate(self, problem: SmoothProblem, state: ProjectedGradientState) -> Candidate:
         """The iterate; nothing fuses, so every node stands alone, and there is no edge dual."""
         return Candidate(state.C, np.empty((0, 0)), np.arange(problem.shape[0]))
-
-
-def _squared(problem: Problem) -> SquaredFusion:
-    if not isinstance(problem.penalty, SquaredFusion):
-        raise TypeError(
-            "the projected gradient method needs the squared penalty, the problem has "
-            f"{type(problem.penalty).__name__}: use dual_fista, admm or primal_dual."
-        )
-    return problem.penalty
