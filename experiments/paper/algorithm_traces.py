@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from convexhc.datasets import fractal_graph
-from convexhc.model.problem import Certificate, FusionProblem
+from convexhc.model.problem import Certificate, FusionProblem, Problem
 from convexhc.similarity import two_hop
 from convexhc.solvers.loop import Candidate, Method, Solution, run
 from convexhc.solvers.solve import choose_method, prepare
@@ -36,6 +36,11 @@ class Timed:
     def name(self) -> str:
         """Name of the method."""
         return self.method.name
+
+    @property
+    def needs(self) -> type[Problem]:
+        """The kind of problem it solves."""
+        return self.method.needs
 
     def init(self, problem: FusionProblem, start: Solution | None) -> Any:
         """Timed."""

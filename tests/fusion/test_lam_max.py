@@ -157,11 +157,3 @@ def test_weights_of_any_size_have_a_bound(scale):
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_without_edges_there_is_nothing_to_fuse(n):
     assert consensus_bound(graph_problem(Graph.from_matrix(np.eye(n)), 0.0)) == 0.0
-
-
-def test_other_penalties_are_refused():
-    from convexhc.model.problem import smooth_problem
-
-    pair = Graph.from_matrix(np.array([[1.0, 0.5], [0.5, 1.0]]))
-    with pytest.raises(TypeError, match="SquaredFusion"):
-        consensus_bound(smooth_problem(pair, 1.0))
