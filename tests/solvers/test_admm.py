@@ -21,5 +21,5 @@ def test_signs_and_duals_of_a_solution_start_the_next_one():
     problem = graph_problem(random_kernel(np.random.default_rng(2), 10, floor=0.5), 0.3)
     cold = solved(problem, "admm", tol=1e-9)
     again = solved(problem, "admm", start=cold, tol=1e-9)
-    assert cold.signs.max() <= 0.0
+    assert cold.nonneg_dual.max() <= 0.0
     assert again.n_iter <= 10 < cold.n_iter

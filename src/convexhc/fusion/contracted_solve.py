@@ -159,14 +159,14 @@ def _on_the_line(
     everywhere = np.full(group.size, along)
     C = on_line(first.centroids, other.centroids, everywhere)
     signs = None
-    if first.signs is not None and other.signs is not None:
-        signs = on_line(first.signs, other.signs, everywhere)
+    if first.nonneg_dual is not None and other.nonneg_dual is not None:
+        signs = on_line(first.nonneg_dual, other.nonneg_dual, everywhere)
         np.minimum(signs, 0.0, out=signs)
     return replace(
         first,
         centroids=C if 0.0 <= along <= 1.0 else small.constraint.project(C).C,
         dual=on_line(first.dual, other.dual, known),
-        signs=signs,
+        nonneg_dual=signs,
     )
 
 
@@ -176,7 +176,7 @@ def at_rest(problem: FusionProblem) -> ContractedSolution:
     C, Y = np.eye(n), np.zeros((problem.penalty.n_edges, n))
     proof = still.certify(C, Y)
     alone = Solution(
-        C, Y, np.arange(n), proof, Status.SOLVED, 0, 0.0, "rest", signs=np.zeros((n, n))
+        C, Y, np.arange(n), proof, Status.SOLVED, 0, 0.0, "rest", nonneg_dual=np.zeros((n, n))
     )
     return ContractedSolution(contract(problem, np.arange(n)), alone)
 
@@ -217,6 +217,6 @@ def carried(
         old,
         centroids=np.asarray(average @ old.centroids),
         dual=dual,
-        signs=None if old.signs is None else np.asarray(average @ old.signs),
+        nonneg_dual=None if old.nonneg_dual is None else np.asarray(average @ old.nonneg_dual),
         labels=start.labels[np.unique(contraction.labels, return_index=True)[1]],
     )

@@ -69,7 +69,9 @@ class Contraction:
             centroids=cluster_means(solution.centroids, self.labels),
             dual=np.asarray(self.sums @ solution.dual),
             labels=np.arange(count),
-            signs=None if solution.signs is None else cluster_means(solution.signs, self.labels),
+            nonneg_dual=None
+            if solution.nonneg_dual is None
+            else cluster_means(solution.nonneg_dual, self.labels),
         )
 
     def expand(self, solution: Solution, inside: FloatArray) -> Solution:
@@ -80,7 +82,7 @@ class Contraction:
             centroids=solution.centroids[self.labels],
             dual=np.where(self.share[:, None] > 0.0, between, inside),
             labels=solution.labels[self.labels],
-            signs=None if solution.signs is None else solution.signs[self.labels],
+            nonneg_dual=None if solution.nonneg_dual is None else solution.nonneg_dual[self.labels],
         )
 
 

@@ -75,8 +75,8 @@ class ADMM:
         C, Y, scratch = starting_point(problem, start)
         Z = edge_kernels.differences(C, edges)
         S = np.zeros_like(C)
-        if start is not None and start.signs is not None:
-            S[:] = start.signs
+        if start is not None and start.nonneg_dual is not None:
+            S[:] = start.nonneg_dual
         tau = _sign_penalty(problem, S, C)
         solver = centroid_step(problem, _first_rho(problem, Y, Z), tau, linear=self.linear)
         right, last = np.empty_like(C), np.empty_like(C)

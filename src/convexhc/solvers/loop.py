@@ -29,7 +29,7 @@ class Candidate(NamedTuple):
     C: FloatArray
     Y: FloatArray
     labels: Labels
-    signs: FloatArray | None = None
+    nonneg_dual: FloatArray | None = None
 
 
 class Method(Protocol[ProblemT_contra, State]):
@@ -142,7 +142,7 @@ def run(
         n_iter,
         problem.lam,
         method.name,
-        signs=candidate.signs,
+        nonneg_dual=candidate.nonneg_dual,
         move=move,
         seconds=perf_counter() - began,
     )

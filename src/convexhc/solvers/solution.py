@@ -18,7 +18,7 @@ from convexhc.model.problem import Certificate
 from convexhc.solvers.provenance import Provenance
 
 # Arrays of a solution; the last may be missing.
-ARRAYS = ("centroids", "dual", "labels", "signs")
+ARRAYS = ("centroids", "dual", "labels", "nonneg_dual")
 
 
 class Status(Enum):
@@ -58,7 +58,7 @@ class Solution:
         Strength of the penalty.
     method : str
         Name of the solver.
-    signs : (n, m) ndarray or None
+    nonneg_dual : (n, m) ndarray or None
         Multipliers of centroids >= 0, where the method has them: a better warm start.
     move : float
         How far the last iteration moved, beside which the gap tells a later run when to look for
@@ -79,7 +79,7 @@ class Solution:
     n_iter: int
     lam: float
     method: str
-    signs: FloatArray | None = field(default=None, repr=False)
+    nonneg_dual: FloatArray | None = field(default=None, repr=False)
     move: float = field(default=0.0, repr=False)
     names: tuple[Hashable, ...] = field(default=(), repr=False)
     seconds: float = field(default=0.0, repr=False)
@@ -183,7 +183,7 @@ def unpack_solution(
         text["n_iter"],
         text["lam"],
         text["method"],
-        signs=arrays.get("signs"),
+        nonneg_dual=arrays.get("nonneg_dual"),
         move=text.get("move", 0.0),
         names=names,
         seconds=text["seconds"],
