@@ -64,7 +64,7 @@ def measure(n: int) -> dict[str, object]:
 
     row: dict[str, object] = {"nodes": n}
     # Compiling counts nowhere: a small graph calls everything once.
-    warm = convexhc.smooth_path(np.ones((4, 4)) + 4.0 * np.eye(4), [1.0], form="sparse")
+    warm = convexhc.SmoothModel.of(np.ones((4, 4)) + 4.0 * np.eye(4), form="sparse")
     warm.columns(1.0, [0])
     A, coarse, fine = dataset(n)
     row["edges"] = A.nnz // 2
@@ -77,7 +77,7 @@ def measure(n: int) -> dict[str, object]:
 
     kernel = Graph.from_matrix(A).with_diagonal(A.sum(axis=1))
     del A
-    path = convexhc.smooth_path(kernel, np.geomspace(0.01, 100.0, 9), form="sparse")
+    path = convexhc.SmoothModel.of(kernel, form="sparse")
     lap("read")
     for lam in (1.0, 1000.0):
         chosen = np.random.default_rng(1).choice(n, COLUMNS, replace=False)

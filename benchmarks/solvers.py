@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 
 from convexhc.graph import Graph
 from convexhc.model.problem import Problem
+from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import Solution, run
-from convexhc.solvers.solve import choose_method
 
 
 class Curve(NamedTuple):

@@ -17,7 +17,7 @@ from experiments.quality.__main__ import main as quality
 
 if TYPE_CHECKING:
     from convexhc.commands.messages import Say
-    from convexhc.commands.progress import ProgressLine
+    from convexhc.progress_line import ProgressLine
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

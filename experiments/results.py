@@ -121,7 +121,7 @@ def require_certified(found: Solution | SolutionPath, what: str, *, tol: float =
     """Refuse a result with a lam whose certificate missed the tolerance."""
     points: Iterable[tuple[float, str, float]]
     if isinstance(found, SolutionPath):
-        points = [(point.lam, point.status, point.relative_gap) for point in found.levels]
+        points = [(point.lam, point.status.name, point.relative_gap) for point in found.levels]
     else:
         points = [(found.lam, found.status.name, found.relative_gap)]
     for lam, status, gap in points:

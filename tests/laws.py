@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from convexhc.graph import Graph
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import Problem, denoising_problem, graph_problem, points_problem
+from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import Solution, run
-from convexhc.solvers.solve import choose_method
 
 METHODS = ("dual_fista", "admm", "primal_dual")
 CONSTRAINTS: dict[str, Constraint] = {

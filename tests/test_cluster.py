@@ -29,6 +29,7 @@ from convexhc.similarity import (
     two_hop,
 )
 from convexhc.similarity.structure import NoStructureWarning
+from convexhc.solvers.solution import Status
 from laws import first_occurrence
 
 
@@ -109,7 +110,7 @@ def test_prunings_of_one_tree_are_clusters_of_it(path):
 
 def test_every_lam_is_certified(path, small_path):
     for one in (path, small_path):
-        assert {point.status for point in one.levels} == {"SOLVED"}
+        assert {point.status for point in one.levels} == {Status.SOLVED}
         assert one.relative_gap.max() <= 1e-4
         assert one.complete
         # It ends where everything is one cluster, and not beyond.
@@ -227,7 +228,7 @@ def test_any_small_graph_is_clustered(A):
         warnings.simplefilter("error")
         found = cluster(A, 8)
     n = len(A)
-    assert {point.status for point in found.levels} == {"SOLVED"}
+    assert {point.status for point in found.levels} == {Status.SOLVED}
     assert found.complete
     before = connected_components(sparse.csr_array(A), directed=False)[1]
     np.testing.assert_array_equal(first_occurrence(found.components), first_occurrence(before))

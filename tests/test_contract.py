@@ -22,8 +22,8 @@ from convexhc.commands.folder import labels_csv
 from convexhc.model.problem import graph_problem, smooth_problem
 from convexhc.plots.chosen import chosen_level, tree_cut
 from convexhc.report.levels import levels
-from convexhc.smooth import ProjectedGradient
 from convexhc.solvers.loop import run
+from convexhc.solvers.projected_gradient import ProjectedGradient
 from laws import (
     CONSTRAINTS,
     METHODS,
@@ -283,7 +283,7 @@ from convexhc.graph import Graph
 from convexhc.model.problem import graph_problem
 from convexhc.report.levels import levels
 from convexhc.solvers.loop import run
-from convexhc.solvers.solve import choose_method
+from convexhc.solvers.choose import choose_method
 
 assert numba.get_num_threads() == int(sys.argv[1])
 adjacency, _, _ = fractal_graph(0)

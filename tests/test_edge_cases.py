@@ -92,7 +92,7 @@ def test_a_path_ends_in_the_components_certified_at_every_lam(case):
     assert path.complete
     np.testing.assert_array_equal(path.components, case.components)
     np.testing.assert_array_equal(path.partitions[-1], case.components)
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
     assert path.relative_gap.max() <= 1e-4
     assert max(point.residual for point in path.levels) <= 1e-8
 
@@ -200,7 +200,7 @@ def test_a_chain_of_many_nodes_has_a_deep_tree():
     K = np.diag(np.full(40, 2.0)) + np.diag(weights, 1) + np.diag(weights, -1)
     path = solve_path(K, np.geomspace(0.01, 1000.0, 40))
     assert is_valid_linkage(path.linkage)
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
     assert len(path.available_n_clusters) > 5
 
 

@@ -25,10 +25,10 @@ from sklearn.utils import get_tags
 
 import convexhc
 from convexhc import similarity
+from convexhc.api import cluster, solve_features_path, solve_path, solve_points_path
+from convexhc.api.single_lam import solve
 from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 from convexhc.graph import Graph
-from convexhc.path import cluster, solve_features_path, solve_path, solve_points_path
-from convexhc.solvers.solve import solve
 
 
 @pytest.mark.parametrize(("n_clusters", "expected"), [(4, GROUPS), (2, PAIRS), (1, 0 * PAIRS)])

@@ -13,9 +13,10 @@ from scipy import sparse
 from scipy.cluster.hierarchy import is_valid_linkage
 
 from convexhc import similarity, tl
+from convexhc.api import cluster, solve_path
 from convexhc.estimators import ConvexHierarchicalClustering
-from convexhc.path import cluster, solve_path
 from convexhc.similarity.structure import NoStructureWarning
+from convexhc.solvers.solution import Status
 
 GROUPS = ["0"] * 4 + ["1"] * 4 + ["2"] * 4
 
@@ -58,7 +59,7 @@ def test_results_are_those_of_the_path(adata):
     assert_array_equal(found["lambdas"], path.lambdas)
     assert_array_equal(found["path_n_clusters"], path.n_clusters)
     assert_array_equal(found["relative_gap"], path.relative_gap)
-    assert set(found["status"]) == {"SOLVED"}
+    assert set(found["status"]) == {Status.SOLVED}
     assert found["params"]["n_clusters"] == 3
     assert found["params"]["l1_ratio"] == 0.2
     assert found["similarity"]["kind"] == "two_hop"

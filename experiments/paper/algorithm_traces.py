@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from convexhc.api.options import Options
+from convexhc.api.single_lam import read_problem
 from convexhc.datasets import fractal_graph
 from convexhc.model.problem import Certificate, FusionProblem, Problem
 from convexhc.similarity import two_hop
+from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import Candidate, Method, Solution, run
-from convexhc.solvers.solve import choose_method, prepare
 from experiments.paper.printed import PrintedFISTA
 from experiments.results import Row
 
@@ -64,7 +66,7 @@ def fractal_problem(shape: Sequence[int], lam: float) -> FusionProblem:
     """The paper's problem on one fractal graph, alpha = 0.95."""
     graph = fractal_graph(0, n_meta=shape[0], n_super=shape[1], clique=shape[2])
     K = two_hop(graph.adjacency, shift=SHIFT)
-    return prepare(K, lam, weights=None, l1_ratio=0.05, constraint="doubly_stochastic")[1]
+    return read_problem(K, lam, weights=None, options=Options())[1]
 
 
 def trace(shape: Sequence[int], lam: float, method: str, tol: float, budget: float) -> list[Row]:

@@ -16,8 +16,8 @@ from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
 from convexhc._types import FloatArray, IntArray
+from convexhc.api import solve_path
 from convexhc.metrics import centroid_distances, cophenetic_distances, discriminability, kendall
-from convexhc.path import solve_path
 from convexhc.similarity import two_hop
 from experiments.paper.linkages import linkage_trees
 from experiments.paper.neighbors import neighbors_that_differ

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from convexhc._types import FloatArray
+from convexhc.api.single_lam import solve
 from convexhc.datasets import fractal_graph
 from convexhc.model.constraint import project_doubly_stochastic
 from convexhc.similarity import two_hop
-from convexhc.smooth import smooth_path
-from convexhc.solvers.solve import solve
+from convexhc.smooth import SmoothModel
 from experiments.paper.printed import alternate
 from experiments.results import Row
 
@@ -83,7 +83,7 @@ def _resolvent() -> Row:
     K = two_hop(fractal_graph(0, n_meta=2, n_super=2, clique=3).adjacency, shift=0.1).dense()
     off = K - np.diag(np.diag(K))
     L, lam = np.diag(off.sum(axis=1)) - off, 0.7
-    pi = smooth_path(K, [lam]).pi(lam)
+    pi = SmoothModel.of(K).pi(lam)
     slope = float(np.abs(2 * K @ pi @ (np.eye(len(K)) + 2 * lam * L) - 2 * K).max())
     sums = float(np.abs(np.concatenate([pi.sum(axis=0), pi.sum(axis=1)]) - 1).max())
     residual = max(slope, sums, max(-float(pi.min()), 0.0))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from convexhc._types import FloatArray, IntArray
+from convexhc.api import solve_path
 from convexhc.metrics import (
     centroid_distances,
     cophenetic_distances,
@@ -16,7 +17,6 @@ from convexhc.metrics import (
     partition_scores,
 )
 from convexhc.path import Path as SolutionPath
-from convexhc.path import solve_path
 from convexhc.similarity import Similarity, knn, rbf
 from convexhc.tree import cut_linkage
 from experiments.paper.linkages import linkage_trees

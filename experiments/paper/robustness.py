@@ -20,9 +20,9 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from convexhc._types import FloatArray
+from convexhc.api import solve_path
 from convexhc.datasets import fractal_graph, karate, les_miserables
 from convexhc.metrics import cophenetic_correlation, cophenetic_distances, kendall
-from convexhc.path import solve_path
 from convexhc.similarity import two_hop
 from convexhc.tree import cut_linkage
 from experiments.data import data_folder, weighted_graph

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc.api import solve_path
 from convexhc.datasets import FractalGraph, fractal_graph
 from convexhc.metrics import kmeans_scores, partition_scores
-from convexhc.path import Level, solve_path
+from convexhc.path import Level
 from convexhc.similarity import two_hop
 from experiments.figures import principal_plane
 from experiments.paper.reported import TABLE_I, TABLE_I_COLUMNS
@@ -67,8 +68,8 @@ def point_scores(point: Level, K: Any, fine: NDArray[np.intp], coarse: NDArray[n
     The paper runs k-means "on the raw embeddings", which we take to be the centroids; the accuracy
     on the rows of pi'K pi, the similarities between centroids, stands beside it.
     """
-    assert point.distinct is not None
-    centroids = point.distinct[point.labels]
+    assert point.cluster_centroids is not None
+    centroids = point.cluster_centroids[point.labels]
     similar = centroids @ np.asarray(K @ centroids.T)
     row: Row = {
         "lam": point.lam,

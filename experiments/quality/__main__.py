@@ -51,7 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def progress_lines(every: float = 10.0) -> Callable[[float, str], None]:
     """Lines on standard error, at most one in so many seconds, with the time left."""
-    from convexhc.commands.messages import clock
+    from convexhc.progress_line import clock
 
     begun = time.monotonic()
     shown, previous, skipped = 0.0, 0.0, 0.0

@@ -4,22 +4,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from convexhc import datasets, metrics, similarity
-from convexhc.graph import Graph
-from convexhc.io import as_graph
-from convexhc.model.constraint import project_doubly_stochastic
-from convexhc.model.problem import Certificate
-from convexhc.path import (
+from convexhc.api import (
     Cohort,
-    Path,
+    Options,
     cluster,
+    smooth_path,
+    solve,
     solve_features_path,
     solve_path,
     solve_paths,
     solve_points_path,
 )
-from convexhc.smooth import SmoothPath, smooth_path
+from convexhc.graph import Graph
+from convexhc.io import as_graph
+from convexhc.model.constraint import project_doubly_stochastic
+from convexhc.model.problem import Certificate
+from convexhc.path import Level, Path
+from convexhc.smooth import SmoothModel
 from convexhc.solvers.loop import Solution, Status
-from convexhc.solvers.solve import solve
 from convexhc.tree import Tree
 from convexhc.version import __version__
 
@@ -33,8 +35,10 @@ __all__ = [
     "ConvexClustering",
     "ConvexHierarchicalClustering",
     "Graph",
+    "Level",
+    "Options",
     "Path",
-    "SmoothPath",
+    "SmoothModel",
     "Solution",
     "Status",
     "Tree",

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from convexhc.api.clustering import PAIRWISE, SPACES
+from convexhc.api.options import FEATURES, Options
 from convexhc.commands.demo import demo
-from convexhc.commands.fit import L1_RATIO, fit
-from convexhc.commands.inputs import FROM_GRAPH, NEIGHBORS
+from convexhc.commands.fit import fit
 from convexhc.commands.inspection import cut, info, report
 from convexhc.commands.messages import Ending
-from convexhc.commands.progress import ProgressLine
+from convexhc.progress_line import ProgressLine
+from convexhc.solvers.choose import METHODS
 from convexhc.version import __version__
 
 EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted"
@@ -123,19 +125,26 @@ def _add_graph(parser: argparse.ArgumentParser, or_else: str = "") -> None:
     parser.add_argument("graph", metavar="GRAPH", help=kinds)
     parser.add_argument(
         "--similarity",
-        default="auto",
-        choices=["auto", *FROM_GRAPH, "none"],
-        help="how the graph becomes a similarity; auto: everything is chosen by the graph; none: "
-        "the file holds a similarity (default %(default)s)",
+        default="graph",
+        choices=PAIRWISE,
+        help="how the graph becomes a similarity; graph: chosen by the graph; precomputed: the "
+        "file holds a similarity (default %(default)s)",
     )
     parser.add_argument("--shift", type=float, help="amount added to the diagonal")
     parser.add_argument("--symmetrize", choices=["mean", "max", "min"], help="for directed graphs")
     parser.add_argument(
-        "--neighbors",
-        type=int,
-        metavar="K",
-        help="solve the paper's problem, and weigh only the K strongest neighbours of every node; "
-        f"0: all (default: weights that keep every scale; {NEIGHBORS} with a --similarity)",
+        "--weights",
+        default="multiscale",
+        metavar="W",
+        help="edge weights of the penalty: multiscale preserves every scale; K keeps the K "
+        "strongest neighbours of every node; all keeps every pair (default %(default)s)",
+    )
+    parser.add_argument(
+        "--space",
+        default="auto",
+        choices=SPACES,
+        help="where the penalty acts; similarity: the paper's problem; auto: features, or the "
+        "paper's problem if --weights are given (default %(default)s)",
     )
 
 
@@ -149,27 +158,44 @@ def _add_fit(commands: Commands) -> None:
     parser.add_argument(
         "--l1-ratio",
         type=float,
-        help="solve the paper's problem, with this share of the l1 norm in the penalty, from 0 to "
-        f"1 (default {L1_RATIO} with a --similarity)",
+        help="share of the l1 norm in the penalty, from 0 to 1 (default "
+        f"{FEATURES.l1_ratio:g} for features, {Options.l1_ratio} for the paper's problem)",
     )
     parser.add_argument(
         "--lambdas", help="'0.1,0.5,1' or 'from:to:count' (default: found by itself)"
     )
     parser.add_argument(
-        "--tol", type=float, default=1e-4, help="relative gap (default %(default)g)"
-    )
-    methods = ["auto", "dual_fista", "admm", "primal_dual"]
-    parser.add_argument(
-        "--method", default="auto", choices=methods, help="solver (default %(default)s)"
+        "--tol", type=float, default=Options.tol, help="relative gap (default %(default)g)"
     )
     parser.add_argument(
-        "--max-iter", type=int, help="iterations for one lam (default: 20000, or 200 with auto)"
+        "--method",
+        default=Options.method,
+        choices=METHODS,
+        help="solver of the paper's problem (default %(default)s)",
+    )
+    parser.add_argument(
+        "--max-iter",
+        type=int,
+        help=f"iterations for one lam (default {FEATURES.max_iter} for features, "
+        f"{Options.max_iter} for the paper's problem)",
+    )
+    parser.add_argument(
+        "--max-clusters",
+        type=int,
+        metavar="K",
+        help="solve only the levels of at most about K clusters, from the top down",
+    )
+    parser.add_argument(
+        "--min-cluster-size",
+        type=int,
+        metavar="N",
+        help="smaller clusters do not count in the suggested labels",
     )
     parser.add_argument(
         "--lam-step",
         type=float,
-        default=0.1,
-        help="relative step of lam below which fusions are not told apart (default %(default)s)",
+        default=Options.lam_step,
+        help="relative step of lam below which merges are not separated (default %(default)s)",
     )
     parser.add_argument("--n-jobs", type=int, default=2, help="threads (default %(default)s)")
     again = parser.add_mutually_exclusive_group()
@@ -187,7 +213,7 @@ def _add_cut(commands: Commands) -> None:
     parser = _command(commands, "cut", text, "convexhc cut out -k 5")
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
     scale = parser.add_mutually_exclusive_group(required=True)
-    scale.add_argument("-k", "--clusters", type=int, help="exactly so many clusters")
+    scale.add_argument("-k", "--n-clusters", type=int, help="exactly so many clusters")
     scale.add_argument("--lam", type=float, help="strength of the penalty")
     parser.add_argument(
         "--by",
@@ -196,7 +222,7 @@ def _add_cut(commands: Commands) -> None:
         help="with -k: the best pruning of the tree, or the level of the tree with at most so many "
         "clusters (default %(default)s)",
     )
-    parser.add_argument("--min-size", type=int, help="smaller clusters do not count")
+    parser.add_argument("--min-cluster-size", type=int, help="smaller clusters do not count")
     parser.add_argument("--noise", action="store_true", help="label their members -1")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: the screen")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from convexhc._checks import named
+from convexhc.api.clustering import PAIRWISE
 from convexhc.estimators import ConvexHierarchicalClustering
 from convexhc.io import as_graph
 
@@ -23,7 +25,7 @@ def convexhc(
     lam: float | None = None,
     min_cluster_size: int | None = None,
     similarity: str = "graph",
-    weights: Any = "auto",
+    weights: Any = "multiscale",
     copy: bool = False,
     **options: Any,
 ) -> Any:
@@ -47,16 +49,16 @@ def convexhc(
         the scale of `Path.suggestion` is taken.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
-    similarity : {"graph", "two_hop", "diffusion", "normalized", "precomputed"}
+    similarity : str
         How K is made from the graph: as `ConvexHierarchicalClustering` does for a similarity of
         that name. "graph" is `convexhc.cluster`; "precomputed" takes the graph itself for K.
-    weights : "auto", int, graph or None
+    weights : "multiscale", int, graph or None
         Edge weights of the penalty, as for `ConvexHierarchicalClustering`.
     copy : bool
         Return a copy with the results instead of writing them into ``adata``.
     **options
         Further parameters of `ConvexHierarchicalClustering`: ``shift``, ``space``, ``l1_ratio``,
-        ``method``, ``tol``, ``max_iter``, ``lam_step``.
+        ``method``, ``tol``, ``max_iter``, ``max_clusters``, ``lam_step``, ``progress``.
 
     Returns
     -------
@@ -105,15 +107,23 @@ def convexhc(
 
 def _checked_similarity(similarity: str) -> str:
     """Refuse the similarities that are of points."""
-    known = ("graph", "two_hop", "diffusion", "normalized", "precomputed")
-    if similarity not in known:
-        raise ValueError(f"similarity must be one of {known}, received {similarity!r}.")
+    named("similarity", similarity, dict.fromkeys(PAIRWISE))
     return similarity
 
 
 def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Refuse what is no option here, so that a slip is told apart from a parameter of its own."""
-    known = ("shift", "space", "l1_ratio", "method", "tol", "max_iter", "lam_step")
+    known = (
+        "shift",
+        "space",
+        "l1_ratio",
+        "method",
+        "tol",
+        "max_iter",
+        "max_clusters",
+        "lam_step",
+        "progress",
+    )
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}: the options are {', '.join(known)}.")
@@ -159,7 +169,7 @@ def _results(fitted: ConvexHierarchicalClustering, obsp: str) -> dict[str, Any]:
         "relative_gap": path.relative_gap.copy(),
         "effective_rank": path.effective_rank.copy(),
         "n_iter": np.array([level.n_iter for level in path.levels]),
-        "status": np.array([level.status for level in path.levels], dtype=object),
+        "status": np.array([level.status.name for level in path.levels], dtype=object),
     }
     if fitted.plateau_ is not None:
         results["plateau"] = asdict(fitted.plateau_)

@@ -9,8 +9,8 @@ import pytest
 from experiments.reading import files, quiet, read
 
 from convexhc.model.constraint import project_doubly_stochastic
+from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import run
-from convexhc.solvers.solve import choose_method
 from experiments.paper import EXPERIMENTS, algorithms
 from experiments.paper.algorithm_traces import fractal_problem, general, trace
 from experiments.paper.errata import errata

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from convexhc.solvers.solve import solve
+from convexhc.api.single_lam import solve
 from experiments import results
 from experiments.results import Unit, compute_units
 

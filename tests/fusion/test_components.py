@@ -9,12 +9,12 @@ import oracle
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from convexhc.api import solve_points_path
 from convexhc.fusion import components
 from convexhc.fusion.components import Parts
-from convexhc.fusion.points_solve import solve_contracted
+from convexhc.fusion.points_solve import solve_points
 from convexhc.graph import Graph
 from convexhc.model.problem import cluster_means, points_problem
-from convexhc.path import solve_points_path
 from convexhc.solvers.solution import Status
 from laws import classes_of_equal_rows, random_weights
 
@@ -110,7 +110,7 @@ def test_each_component_is_as_if_solved_alone(l1_ratio):
             assert_array_equal(rows, mean if met else alone.centroids(theirs.lam))
     assert_allclose(path.objective, total, rtol=1e-12)
     assert path.relative_gap.max() <= 1e-4
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -118,7 +118,7 @@ def test_the_whole_problem_at_once_agrees(seed):
     X, weights = scattered(seed)
     problem, start = points_problem(X, weights, 0.0), None
     for found in walked(Parts.of(problem), LAMBDAS):
-        start = solve_contracted(problem.at(found.lam), start=start, tol=1e-6, max_iter=200)
+        start = solve_points(problem.at(found.lam), start=start, tol=1e-6, max_iter=200)
         assert_array_equal(found.labels, start.labels)
         assert_allclose(found.certificate.objective, start.certificate.objective, rtol=2e-6)
         apart = np.square(found.centroids - start.centroids).sum()
@@ -151,7 +151,7 @@ def test_nodes_without_edges_stay_where_they_are():
     none = solve_points_path(X, [0.1, 1.0], weights=np.zeros((len(X),) * 2))
     assert_array_equal(none.partitions, [np.arange(len(X))] * 2)
     assert_array_equal(none.relative_gap, [0.0, 0.0])
-    assert {point.status for point in none.levels} == {"SOLVED"}
+    assert {point.status for point in none.levels} == {Status.SOLVED}
 
 
 @pytest.mark.parametrize(("away", "spread"), [(37.1, 0.0), (1e3, 1e-12)])
@@ -166,7 +166,7 @@ def test_a_component_of_equal_points_is_round_off_beside_the_others(away, spread
     table = np.concatenate([X, equal])
     path = solve_points_path(table, LAMBDAS, weights=both)
     plain = solve_points_path(X, LAMBDAS, weights=weights)
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
     assert_allclose(path.objective[1:], plain.objective[1:], rtol=1e-9)
     for labels in path.partitions[1:]:
         assert np.unique(labels[n:]).size == 1
@@ -182,7 +182,7 @@ def test_what_has_become_one_cluster_is_not_solved_again(monkeypatch):
     def never(*_, **__):
         raise AssertionError("solved again")
 
-    monkeypatch.setattr(components, "solve_contracted", never)
+    monkeypatch.setattr(components, "solve_points", never)
     later = parts.solve(100.0, start=end, tol=1e-6, max_iter=200)
     assert later.n_iter == 0
     assert later.lam == 100.0
@@ -203,10 +203,10 @@ def test_the_status_is_the_worst_of_the_parts(monkeypatch):
 
     def spent(problem, **options):
         sizes.append(problem.shape[0])
-        found = solve_contracted(problem, **options)
+        found = solve_points(problem, **options)
         return replace(found, status=Status.MAX_ITER) if len(sizes) == 2 else found
 
-    monkeypatch.setattr(components, "solve_contracted", spent)
+    monkeypatch.setattr(components, "solve_points", spent)
     found = parts.solve(0.1, start=None, tol=1e-6, max_iter=200)
     assert sizes == [6, 6, 6]
     assert found.status is Status.MAX_ITER
@@ -242,7 +242,7 @@ def test_one_component_is_solved_as_it_is():
     assert Parts.of(problem).parts is None
     assert Parts.of(points_problem(X[:1], weights.subgraph([0]), 0.0)).parts is None
     for found in walked(Parts.of(problem), LAMBDAS):
-        start = solve_contracted(problem.at(found.lam), start=start, tol=1e-6, max_iter=200)
+        start = solve_points(problem.at(found.lam), start=start, tol=1e-6, max_iter=200)
         for name in ("centroids", "dual", "labels"):
             assert_array_equal(getattr(found, name), getattr(start, name))
         assert found.certificate == start.certificate

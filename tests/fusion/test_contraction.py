@@ -9,13 +9,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from convexhc.fusion.contracted_solve import ContractedSolution, solve_fused
 from convexhc.fusion.contraction import Contraction, contract
+from convexhc.fusion.graph_solve import ContractedSolution, solve_graph
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
 from convexhc.model.problem import Problem, cluster_means, denoising_problem, graph_problem
+from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import Solution, Status
-from convexhc.solvers.solve import choose_method
 from laws import (
     CONSTRAINTS,
     first_occurrence,
@@ -239,7 +239,7 @@ def assert_same_minimum_from(problem, method, labels, *, tol):
     C = cluster_means(cold.centroids, labels)[labels]
     drawn = Solution(C, cold.dual, labels, cold.certificate, Status.SOLVED, 0, cold.lam, "drawn")
     start = ContractedSolution(contract(problem, np.arange(labels.size)), drawn)
-    found = solve_fused(
+    found = solve_graph(
         problem,
         labels,
         lambda small: choose_method(small, method),

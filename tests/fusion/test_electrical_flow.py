@@ -10,9 +10,9 @@ from scipy.sparse import csc_array, tril
 
 import naive
 from convexhc.fusion import electrical_flow as currents_module
-from convexhc.fusion.contracted_solve import connected
 from convexhc.fusion.contraction import contract
 from convexhc.fusion.electrical_flow import Cascade, Currents, Demand, Sketch
+from convexhc.fusion.graph_solve import connected
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.edges import Edges, project_dual
 from convexhc.kernels.flows import Net, Tally, substitute, surplus

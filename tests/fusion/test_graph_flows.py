@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 
 from convexhc import Status, solve_path
 from convexhc.datasets import fractal_graph
-from convexhc.fusion.contracted_solve import solve_fused
 from convexhc.fusion.contraction import contract
 from convexhc.fusion.graph_flows import Conductances, parted
+from convexhc.fusion.graph_solve import solve_graph
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
 from convexhc.kernels import flows as flow_kernels
 from convexhc.model.factorization import Factor
 from convexhc.model.problem import cluster_means, graph_problem
 from convexhc.similarity import two_hop
-from convexhc.solvers.solve import choose_method
+from convexhc.solvers.choose import choose_method
 from laws import CONSTRAINTS, L1_RATIOS, random_kernel, seeds, solved
 
 OPTIONS = {"tol": 1e-6, "max_iter": 20_000}
 
 
 def fused(problem, groups, start=None):
-    return solve_fused(problem, groups, choose_method, start=start, **OPTIONS)
+    return solve_graph(problem, groups, choose_method, start=start, **OPTIONS)
 
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
@@ -156,7 +156,7 @@ def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol,
     problem = graph_problem(kernel, 0.0)
     at = problem.at(share * consensus_bound(problem))
     groups = rng.integers(0, 4, 14)
-    found = solve_fused(at, groups, choose_method, tol=tol, max_iter=20_000)
+    found = solve_graph(at, groups, choose_method, tol=tol, max_iter=20_000)
     best = solved(at, tol=1e-9).certificate.objective
     proof = found.small.certificate
     assert proof.relative_gap <= tol
@@ -247,7 +247,7 @@ def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
     assert down.complete
     assert down.n_clusters[-1] == 1
     assert down.n_clusters[0] > 8
-    assert {p.status for p in down.levels} == {"SOLVED"}
+    assert {p.status for p in down.levels} == {Status.SOLVED}
     for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
         np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
         np.testing.assert_array_equal(up.labels(n_clusters=k), truth)
@@ -256,8 +256,8 @@ def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
 def test_a_lam_too_far_down_is_left_for_a_shorter_stride(small_graph, monkeypatch):
     K, graph = small_graph
     usual = solve_path(K, max_clusters=8)
-    monkeypatch.setattr("convexhc.path.continuation._CROWD", 1)
-    monkeypatch.setattr("convexhc.path.continuation._CROWD_LEAST", 0)
+    monkeypatch.setattr("convexhc.path.plan.Descending.crowd_factor", 1)
+    monkeypatch.setattr("convexhc.path.plan.Descending.crowd_offset", 0)
     down = solve_path(K, max_clusters=8)
     assert down.complete
     assert down.n_clusters[0] > 8

@@ -7,6 +7,7 @@ from convexhc import solve_path
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.io import as_graph
 from convexhc.model.problem import graph_problem
+from convexhc.solvers.solution import Status
 
 
 def gaussian(X, noise=0.0):
@@ -40,4 +41,4 @@ def test_nodes_that_are_nearly_twins_part_below(apart):
     bound = consensus_bound(graph_problem(as_graph(K), 1.0))
     assert path.levels[0].lam < 0.5e-3 * bound
     assert path.levels[0].n_clusters >= 11
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}

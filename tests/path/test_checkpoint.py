@@ -16,7 +16,7 @@ import pytest
 from convexhc import Path, as_graph, datasets, similarity, solve_path
 from convexhc.io.archive import decode_names, encode_names, read_npz
 from convexhc.model.problem import graph_problem
-from convexhc.path import Level, checkpoint, continuation
+from convexhc.path import Level, checkpoint, graph_model
 from convexhc.path.checkpoint import Checkpoint
 
 
@@ -141,8 +141,8 @@ def test_a_stopped_run_is_resumed_to_the_same_bits(after, kernel, whole, tmp_pat
 @pytest.fixture
 def unhurried(monkeypatch):
     """Every checkpoint counts as large and slow to write; yields how many points each held."""
-    monkeypatch.setattr(checkpoint, "_AT_ONCE", 0)
-    monkeypatch.setattr(checkpoint, "_PATIENCE", np.inf)
+    monkeypatch.setattr(checkpoint, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(checkpoint, "_WRITE_INTERVAL", np.inf)
     write, held = Checkpoint.write, []
     monkeypatch.setattr(
         Checkpoint,
@@ -162,7 +162,7 @@ def test_what_was_not_yet_written_survives_an_interrupt(
     after, kernel, whole, unhurried, tmp_path, monkeypatch
 ):
     """Ctrl-C comes in the middle of a solve."""
-    solve, solved = continuation.solve_fused, []
+    solve, solved = graph_model.solve_graph, []
 
     def interrupted(*given, **options):
         if len(solved) == after:
@@ -171,7 +171,7 @@ def test_what_was_not_yet_written_survives_an_interrupt(
         return solved[-1]
 
     with monkeypatch.context() as patched:
-        patched.setattr(continuation, "solve_fused", interrupted)
+        patched.setattr(graph_model, "solve_graph", interrupted)
         with pytest.raises(KeyboardInterrupt):
             solve_path(kernel, checkpoint=tmp_path / "run.npz")
     assert unhurried == [1, after]
@@ -195,7 +195,7 @@ def test_a_finished_run_is_read_and_not_solved_again(lambdas, tiny, tmp_path, mo
     def refuse(*_, **__):
         raise AssertionError("solved again")
 
-    monkeypatch.setattr(continuation, "solve_fused", refuse)
+    monkeypatch.setattr(graph_model, "solve_graph", refuse)
     assert_same_path(solve_path(tiny, lambdas, checkpoint=file), first)
     assert file.read_bytes() == written
 
@@ -417,4 +417,4 @@ def test_a_fingerprint_tells_runs_apart(tiny):
 
 def test_a_checkpoint_without_a_file_has_no_progress(tmp_path):
     problem = graph_problem(as_graph(np.eye(2)), 1.0)
-    assert Checkpoint(tmp_path / "run.npz", "digest").load(problem) is None
+    assert Checkpoint(tmp_path / "run.npz", "digest", problem).load() is None

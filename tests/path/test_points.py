@@ -10,9 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import is_valid_linkage
 
 import convexhc
+from convexhc.api import solve_points_path
 from convexhc.graph import Graph
 from convexhc.model.problem import cluster_means
-from convexhc.path import Path, solve_points_path
+from convexhc.path import Path
 from convexhc.similarity import neighbor_weights, spectral_features
 from laws import classes_of_equal_rows, random_weights
 

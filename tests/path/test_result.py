@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import convexhc
 from convexhc import as_graph, datasets, similarity, solve_path
-from convexhc.path import Level, Path, Provenance, similarity_path
+from convexhc.path import Level, Path, Provenance
 from convexhc.similarity.structure import modularity
 from laws import first_occurrence
 
@@ -260,7 +260,7 @@ def test_effective_rank_of_the_fused_rows_is_that_of_all(kernel, path):
 def test_effective_rank_is_known_without_the_centroids_and_after_storage(kernel, path, tmp_path):
     lean = convexhc.solve_path(kernel, path.lambdas, keep="labels")
     full = convexhc.solve_path(kernel, path.lambdas, keep="all")
-    assert lean.levels[0].distinct is None
+    assert lean.levels[0].cluster_centroids is None
     np.testing.assert_array_equal(lean.effective_rank, full.effective_rank)
     for one in (lean, full):
         one.save(tmp_path / "path.npz")
@@ -303,9 +303,12 @@ def test_pi_is_the_paper_s_matrix_at_the_nearest_lam(kernel, path):
 )
 def test_keep_says_which_centroids_are_kept(kernel, keep, kept):
     path = solve_path(kernel, [0.1, 0.9, 2.5], keep=keep)
-    assert [point.distinct is not None for point in path.levels] == kept
+    assert [point.cluster_centroids is not None for point in path.levels] == kept
     for point in path.levels:
-        assert point.distinct is None or point.distinct.shape == (point.n_clusters, 24)
+        assert point.cluster_centroids is None or point.cluster_centroids.shape == (
+            point.n_clusters,
+            24,
+        )
     if any(kept):
         nearest = path.centroids(0.9)
         np.testing.assert_array_equal(
@@ -317,11 +320,11 @@ def test_keep_says_which_centroids_are_kept(kernel, keep, kept):
 
 
 def test_a_large_path_keeps_labels_only_by_default(kernel, monkeypatch):
-    monkeypatch.setattr(similarity_path, "_KEEP_NODES", 23)
-    assert solve_path(kernel, [0.9]).levels[0].distinct is None
-    assert solve_path(kernel, [0.9], keep="all").levels[0].distinct is not None
-    monkeypatch.setattr(similarity_path, "_KEEP_NODES", 24)
-    assert solve_path(kernel, [0.9]).levels[0].distinct is not None
+    monkeypatch.setattr("convexhc.api.graph_path._KEEP_NODES", 23)
+    assert solve_path(kernel, [0.9]).levels[0].cluster_centroids is None
+    assert solve_path(kernel, [0.9], keep="all").levels[0].cluster_centroids is not None
+    monkeypatch.setattr("convexhc.api.graph_path._KEEP_NODES", 24)
+    assert solve_path(kernel, [0.9]).levels[0].cluster_centroids is not None
 
 
 def test_repr_is_short_and_holds_no_arrays(path):

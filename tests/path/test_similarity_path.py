@@ -17,9 +17,11 @@ from sklearn.metrics import adjusted_rand_score
 
 import convexhc
 from convexhc import datasets, similarity, solve_path
+from convexhc.api.options import Options
+from convexhc.api.single_lam import read_problem
 from convexhc.fusion.lam_max import consensus_bound
-from convexhc.path.continuation import events
-from convexhc.solvers.solve import prepare
+from convexhc.path.plan import n_events
+from convexhc.solvers.solution import Status
 from laws import first_occurrence
 
 TOL = 1e-4
@@ -65,7 +67,7 @@ def test_the_fractal_graph_passes_through_both_its_levels(fractal_path):
 @pytest.mark.slow
 def test_every_lam_of_the_fractal_graph_is_certified(fractal_path):
     path, _ = fractal_path
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
     assert path.relative_gap.max() <= TOL
     assert max(point.residual for point in path.levels) <= 1e-8
     assert is_valid_linkage(path.linkage)
@@ -103,7 +105,7 @@ def test_both_levels_of_the_authors_similarity_are_found_without_an_error(data_d
     assert adjusted_rand_score(nodes // 7, path.labels(n_clusters=28)) == 1.0
     assert adjusted_rand_score(nodes // 49, path.labels(n_clusters=4)) == 1.0
     assert {28, 4} <= set(path.n_clusters.tolist())
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
 
 
 def test_a_path_goes_from_single_nodes_to_the_components(small_path):
@@ -125,14 +127,14 @@ def test_every_point_is_what_a_single_solve_finds(small, small_path):
     K, _ = small
     for point in small_path.levels[:: len(small_path.levels) // 5]:
         alone = convexhc.solve(K, point.lam)
-        assert point.status == "SOLVED"
+        assert point.status is Status.SOLVED
         assert point.relative_gap <= TOL
         # Each is within its own gap of the same minimum.
         assert point.objective == pytest.approx(alone.objective, abs=TOL * abs(alone.objective))
 
 
 def test_the_range_found_holds_the_bound(small, small_path):
-    problem = prepare(small[0], 0.0, weights=None, l1_ratio=0.05, constraint="doubly_stochastic")[1]
+    problem = read_problem(small[0], 0.0, weights=None, options=Options())[1]
     bound = consensus_bound(problem)
     assert small_path.lambdas[0] <= 0.01 * bound
     assert small_path.lambdas[-1] <= 1.5 * bound
@@ -179,18 +181,18 @@ def test_a_finer_resolution_tells_more_apart(small, small_path):
     ],
 )
 def test_events_are_merges_and_splits(left, right, expected):
-    assert events(np.array(left), np.array(right)) == expected
+    assert n_events(np.array(left), np.array(right)) == expected
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
 def test_events_look_the_same_from_both_sides_and_under_any_numbering(seed, n):
     rng = np.random.default_rng(seed)
     left, right = rng.integers(0, n, (2, n))
-    counted = events(left, right)
-    assert events(right, left) == counted
-    assert events(rng.permutation(n)[left], rng.permutation(n)[right]) == counted
+    counted = n_events(left, right)
+    assert n_events(right, left) == counted
+    assert n_events(rng.permutation(n)[left], rng.permutation(n)[right]) == counted
     order = rng.permutation(n)
-    assert events(left[order], right[order]) == counted
+    assert n_events(left[order], right[order]) == counted
     assert (counted == 0) == np.array_equal(first_occurrence(left), first_occurrence(right))
 
 
@@ -266,7 +268,7 @@ def test_other_options_are_refused_by_name(option, value, error):
 @pytest.mark.parametrize("method", ["admm", "primal_dual", "dual_fista"])
 def test_every_method_finds_the_same_path(small, on_grid, method):
     path = solve_path(small[0], GRID, method=method, max_iter=5000)
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
     np.testing.assert_allclose(path.objective, on_grid.objective, rtol=TOL)
     np.testing.assert_array_equal(path.partitions, on_grid.partitions)
 
@@ -314,7 +316,7 @@ def test_on_check_sees_every_point_and_a_false_answer_goes_on(small, on_grid):
 def test_a_path_that_never_meets_the_consensus_is_not_complete(small):
     path = solve_path(small[0], max_iter=0)
     assert path.n_clusters[-1] > 1
-    assert "MAX_ITER" in {point.status for point in path.levels}
+    assert Status.MAX_ITER in {point.status for point in path.levels}
     assert not path.complete
 
 
@@ -324,7 +326,7 @@ def test_the_same_input_gives_the_same_bits(small, small_path):
     np.testing.assert_array_equal(again.partitions, small_path.partitions)
     np.testing.assert_array_equal(again.objective, small_path.objective)
     for one, other in zip(again.levels, small_path.levels, strict=True):
-        np.testing.assert_array_equal(one.distinct, other.distinct)
+        np.testing.assert_array_equal(one.cluster_centroids, other.cluster_centroids)
 
 
 @given(st.permutations(range(24)))
@@ -351,7 +353,7 @@ runs = []
 for threads in (1, 2, 2):
     numba.set_num_threads(threads)
     path = solve_path(K, [0.5, 6.0])
-    bits = [value.hex() for point in path.levels for value in point.distinct.ravel().tolist()]
+    bits = [value.hex() for p in path.levels for value in p.cluster_centroids.ravel().tolist()]
     runs.append([path.objective.tolist(), path.partitions.tolist(), bits])
 json.dump(runs, sys.stdout)
 """

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from convexhc import solve, solve_path, solve_points_path
-from convexhc.fusion import contracted_solve
+from convexhc.fusion import graph_solve
 from convexhc.graph import Graph
 from convexhc.model.problem import WEAKEST, points_problem
+from convexhc.solvers.solution import Status
 
 
 def two_groups(shift):
@@ -23,7 +24,7 @@ def test_groups_that_hardly_touch_are_components(shift, most):
     assert 0.0 < K[:12, 12:].max() < WEAKEST
     path = solve_path(K, max_clusters=most)
     assert path.complete
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
     last = max(path.levels, key=lambda point: point.lam)
     np.testing.assert_array_equal(last.labels, path.components)
     assert (path.components[:12, None] != path.components[None, 12:]).all()
@@ -40,7 +41,7 @@ def test_blocks_that_weak_edges_join_fuse_last(weight, most):
     K[0, 7] = K[7, 0] = K[8, 12] = K[12, 8] = weight
     path = solve_path(K, max_clusters=most)
     assert path.complete
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
     assert path.relative_gap.max() <= 1e-4 * (1.0 + 1e-9)
     assert path.n_clusters.min() == 1
     np.testing.assert_array_equal(path.labels(n_clusters=3), np.repeat([0, 1, 2], 5))
@@ -49,10 +50,10 @@ def test_blocks_that_weak_edges_join_fuse_last(weight, most):
 def test_what_round_off_spoils_is_not_called_solved(monkeypatch):
     """A price that no search can avoid, as of flows without digits for what they must bring."""
     K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
-    monkeypatch.setattr(contracted_solve, "parted", lambda *_, **__: (None, 1.0))
+    monkeypatch.setattr(graph_solve, "parted", lambda *_, **__: (None, 1.0))
     path = solve_path(K, [0.01, 1.0])
     assert (path.relative_gap > 1e-4).all()
-    assert {point.status for point in path.levels} == {"ROUND_OFF"}
+    assert {point.status for point in path.levels} == {Status.ROUND_OFF}
     assert "2 lam not solved" in path.summary()
 
 
@@ -78,7 +79,7 @@ def test_points_too(weight):
     np.fill_diagonal(W, 0.0)
     path = solve_points_path(X, 15, weights=W)
     assert path.complete
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
     np.testing.assert_array_equal(path.levels[-1].labels, np.repeat([0, 1], 12))
 
 
@@ -97,7 +98,7 @@ def groups_in_a_row(weights, dimension, *, size=8, seed=0):
 def assert_certified_to_the_end(path, X, W, *, l1_ratio=0.0, tol=1e-3):
     """Every lam solved, components at the end, and objectives those of a far better solution."""
     assert path.complete
-    assert {point.status for point in path.levels} == {"SOLVED"}
+    assert {point.status for point in path.levels} == {Status.SOLVED}
     assert path.relative_gap.max() <= tol
     np.testing.assert_array_equal(path.partitions[-1], path.components)
     problem = points_problem(np.asarray(X), Graph.from_matrix(W), 0.0, l1_ratio=l1_ratio)

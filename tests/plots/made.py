@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from convexhc.path import Level, Path, Provenance
+from convexhc.solvers.solution import Status
 
 
 def made_path(lambdas, partitions, *, names=None, components=None, centroids=True):
@@ -16,7 +17,7 @@ def made_path(lambdas, partitions, *, names=None, components=None, centroids=Tru
         k = int(row.max()) + 1
         share = (row == np.arange(k)[:, None]) / np.bincount(row)[:, None]
         distinct = share if centroids else None
-        points.append(Level(float(lam), row, -1.0, 1e-5, 0.0, 1, "SOLVED", float(k), distinct))
+        points.append(Level(float(lam), row, -1.0, 1e-5, 0.0, 1, Status.SOLVED, float(k), distinct))
     return Path(
         levels=tuple(points),
         names=tuple(range(n)) if names is None else tuple(names),

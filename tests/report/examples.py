@@ -47,7 +47,7 @@ def made_path(lambdas, partitions, *, names=None, centroids=True, components=Non
             n_iter=10 + at,
             status="SOLVED",
             rank=float(labels.max() + 1),
-            distinct=averages(labels) if centroids else None,
+            cluster_centroids=averages(labels) if centroids else None,
         )
         points.append(replace(point, **{name: column[at] for name, column in changes.items()}))
     n = len(rows[0])

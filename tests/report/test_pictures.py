@@ -75,7 +75,7 @@ def test_assignments_have_a_row_for_each_cluster_of_each_level():
     for point in path.levels:
         rows = shades[start : start + 12 * point.n_clusters].reshape(point.n_clusters, 12)
         start += rows.size
-        assert ((rows > 0) == (point.distinct[:, order] > 0)).all()
+        assert ((rows > 0) == (point.cluster_centroids[:, order] > 0)).all()
     assert start == shades.size
 
 

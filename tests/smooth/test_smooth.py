@@ -13,8 +13,8 @@ import naive
 from convexhc import Status
 from convexhc.graph import Graph
 from convexhc.model.problem import smooth_problem
-from convexhc.smooth import ProjectedGradient
 from convexhc.solvers.loop import run
+from convexhc.solvers.projected_gradient import ProjectedGradient
 from laws import assert_gradient, random_kernel, seeds
 
 strengths = st.sampled_from([0.0, 0.01, 0.3, 5.0, 1e3])
@@ -23,7 +23,7 @@ strengths = st.sampled_from([0.0, 0.01, 0.3, 5.0, 1e3])
 @given(seeds, st.integers(1, 9), strengths, st.integers(1, 2))
 def test_closed_form_is_symmetric_and_doubly_stochastic_by_itself(seed, n, lam, parts):
     kernel = random_kernel(np.random.default_rng(seed), n, parts=min(parts, n))
-    pi = convexhc.smooth_path(kernel, [lam]).pi(lam)
+    pi = convexhc.SmoothModel.of(kernel).pi(lam)
     np.testing.assert_allclose(pi, pi.T, atol=1e-12)
     np.testing.assert_allclose(pi.sum(axis=0), 1.0, atol=1e-10)
     assert pi.min() >= -1e-12
@@ -34,7 +34,7 @@ def test_closed_form_has_no_slope_left(seed, n, lam):
     rng = np.random.default_rng(seed)
     kernel = random_kernel(rng, n)
     problem = smooth_problem(kernel, lam)
-    C = convexhc.smooth_path(kernel, [lam]).pi(lam).T
+    C = convexhc.SmoothModel.of(kernel).pi(lam).T
     slope = problem.fidelity.evaluate(C)[1] + problem.penalty.gradient(C)
     np.testing.assert_allclose(slope, 0.0, atol=1e-9 * max(1.0, lam))
 
@@ -44,7 +44,7 @@ def test_closed_form_minimises_the_objective_of_the_paper(seed, n, lam):
     rng = np.random.default_rng(seed)
     kernel = random_kernel(rng, n)
     K = kernel.dense()
-    pi = convexhc.smooth_path(kernel, [lam]).pi(lam)
+    pi = convexhc.SmoothModel.of(kernel).pi(lam)
     least = naive.paper_smooth_objective(pi, K, lam)
     for size in (1e-3, 0.1):
         other = pi + size * rng.normal(size=(n, n))
@@ -69,7 +69,7 @@ def test_gradient_by_differences(seed, n):
 @pytest.mark.parametrize("parts", [1, 2])
 def test_three_roads_to_one_answer(lam, parts):
     kernel = random_kernel(np.random.default_rng(parts), 8, parts=parts, floor=1.0)
-    closed = convexhc.smooth_path(kernel, [lam]).pi(lam)
+    closed = convexhc.SmoothModel.of(kernel).pi(lam)
     problem = smooth_problem(kernel, lam)
     walked = run(problem, ProjectedGradient(), tol=1e-10)
     assert walked.status is Status.SOLVED
@@ -87,7 +87,7 @@ def test_its_certificate_is_never_below_the_true_suboptimality(seed, lam):
     rng = np.random.default_rng(seed)
     kernel = random_kernel(rng, 6)
     problem = smooth_problem(kernel, lam)
-    best = problem.objective(convexhc.smooth_path(kernel, [lam]).pi(lam).T)
+    best = problem.objective(convexhc.SmoothModel.of(kernel).pi(lam).T)
     for _ in range(3):
         C = convexhc.project_doubly_stochastic(rng.normal(size=(6, 6)))
         certificate = problem.certify(C, np.empty((0, 0)))
@@ -109,17 +109,17 @@ def test_projected_gradient_goes_on_from_a_start_and_leaves_it_alone():
 @given(seeds, st.integers(2, 8), st.integers(1, 2))
 def test_limits_are_the_identity_and_the_consensus(seed, n, parts):
     kernel = random_kernel(np.random.default_rng(seed), n, parts=parts)
-    path = convexhc.smooth_path(kernel, [0.0, 1e9])
-    first, last = path
+    model = convexhc.SmoothModel.of(kernel)
+    first, last = model.pi(0.0), model.pi(1e9)
     np.testing.assert_allclose(first, np.eye(n), atol=1e-12)
     labels = kernel.components()[1]
     same = (labels[:, None] == labels).astype(float)
     np.testing.assert_allclose(last, same / same.sum(axis=1, keepdims=True), atol=1e-6)
 
 
-def test_a_path_keeps_its_strengths_and_names_and_refuses_others():
+def test_a_path_keeps_its_lambdas_and_names_and_refuses_others():
     graph = Graph.from_matrix(np.eye(2) + 1.0, names=["a", "b"])
-    path = convexhc.smooth_path(graph, [0.5, 2.0])
+    path = convexhc.smooth_path(graph, [2.0, 0.5])
     np.testing.assert_array_equal(path.lambdas, [0.5, 2.0])
     assert path.names == ("a", "b")
     with pytest.raises(ValueError, match=r"lambdas .* received -1"):

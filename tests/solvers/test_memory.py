@@ -10,10 +10,12 @@ import pytest
 
 import convexhc
 from convexhc import datasets, similarity
+from convexhc.api.options import Options
+from convexhc.api.single_lam import read_problem
 from convexhc.model.problem import smooth_problem
 from convexhc.solvers import memory
+from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import run
-from convexhc.solvers.solve import choose_method, prepare
 
 METHODS = ["admm", "primal_dual", "dual_fista"]
 each_method = pytest.mark.parametrize("method", METHODS)
@@ -26,7 +28,7 @@ def kernel():
 
 
 def prepared(kernel, weights=None):
-    return prepare(kernel, 0.3, weights=weights, l1_ratio=0.05, constraint="doubly_stochastic")[1]
+    return read_problem(kernel, 0.3, weights=weights, options=Options())[1]
 
 
 @each_method

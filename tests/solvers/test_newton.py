@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import naive
 from convexhc.fusion import points_solve
 from convexhc.fusion.contraction import contract
-from convexhc.fusion.points_solve import solve_contracted
+from convexhc.fusion.points_solve import solve_points
 from convexhc.graph import Graph
 from convexhc.kernels.newton import near, newton_direction, respond, response, well_inside
 from convexhc.kernels.prox import dual_norms, norms
@@ -133,7 +133,7 @@ def test_contraction_changes_nothing(seed, l1_ratio):
     start = None
     for lam in (0.02, 0.1, 0.3, 0.31, 1.0):
         before = None if start is None else start.dual.copy()
-        found = solve_contracted(problem.at(lam), start=start, tol=1e-6, max_iter=200)
+        found = solve_points(problem.at(lam), start=start, tol=1e-6, max_iter=200)
         if start is not None:
             assert_array_equal(start.dual, before)
         start = found
@@ -156,11 +156,11 @@ def test_a_start_on_the_line_changes_nothing(seed, l1_ratio):
     options = {"tol": 1e-6, "max_iter": 200}
     # Solutions at rest, before and after a fusion, and far beyond the last one.
     for lams in ((0.0, 0.02, 0.03), (0.1, 0.3, 0.31), (0.02, 0.03, 3.0)):
-        before, start = (solve_contracted(problem.at(x), start=None, **options) for x in lams[:2])
+        before, start = (solve_points(problem.at(x), start=None, **options) for x in lams[:2])
         held = [(one.centroids.copy(), one.dual.copy()) for one in (before, start)]
         last = problem.at(lams[2])
-        found = solve_contracted(last, start=start, before=before, **options)
-        plain = solve_contracted(last, start=start, **options)
+        found = solve_points(last, start=start, before=before, **options)
+        plain = solve_points(last, start=start, **options)
         assert found.status is Status.SOLVED
         apart = np.square(found.centroids - plain.centroids).sum()
         gaps = max(found.certificate.gap, 0.0) + max(plain.certificate.gap, 0.0)
@@ -175,11 +175,11 @@ def test_a_start_on_the_line_saves_iterations():
     X, weights = rng.normal(size=(60, 3)), Graph.from_matrix(random_weights(rng, 60))
     problem, options = points_problem(X, weights, 0.0), {"tol": 1e-6, "max_iter": 200}
     spent, lams = {"plain": 0, "line": 0}, 1e-3 * 1.2 ** np.arange(8)
-    solved = [solve_contracted(problem.at(lam), start=None, **options) for lam in lams]
+    solved = [solve_points(problem.at(lam), start=None, **options) for lam in lams]
     for before, start, lam in zip(solved, solved[1:], lams[2:], strict=False):
         at = problem.at(lam)
-        spent["plain"] += solve_contracted(at, start=start, **options).n_iter
-        spent["line"] += solve_contracted(at, start=start, before=before, **options).n_iter
+        spent["plain"] += solve_points(at, start=start, **options).n_iter
+        spent["line"] += solve_points(at, start=start, before=before, **options).n_iter
     assert spent["line"] < spent["plain"]
 
 
@@ -194,7 +194,7 @@ def test_an_edge_of_next_to_no_weight_fuses_nothing(weight, lam):
     W[0, 8] = W[8, 0] = weight
     W[8, 9] = W[9, 8] = 1.0
     found, alone = (
-        solve_contracted(
+        solve_points(
             points_problem(X[:n], Graph.from_matrix(W[:n, :n]), lam),
             start=None,
             tol=1e-4,
@@ -213,10 +213,10 @@ def test_a_cluster_that_has_to_part_is_parted():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(6, 2)), rng.normal(size=(6, 2)) + 9.0])
     problem = points_problem(X, Graph.from_matrix(random_weights(rng, 12)), 0.02)
-    all_one = solve_contracted(problem.at(50.0), start=None, tol=1e-6, max_iter=200)
+    all_one = solve_points(problem.at(50.0), start=None, tol=1e-6, max_iter=200)
     assert all_one.n_clusters == 1
-    found = solve_contracted(problem, start=all_one, tol=1e-6, max_iter=200)
-    fresh = solve_contracted(problem, start=None, tol=1e-6, max_iter=200)
+    found = solve_points(problem, start=all_one, tol=1e-6, max_iter=200)
+    fresh = solve_points(problem, start=None, tol=1e-6, max_iter=200)
     assert found.status is Status.SOLVED
     assert_array_equal(found.labels, fresh.labels)
     assert found.n_clusters > 2
@@ -238,7 +238,7 @@ def test_spoiled_flows_are_not_believed(kept, monkeypatch):
         return replace(done, dual=np.where(inside[:, None], kept * done.dual, done.dual))
 
     monkeypatch.setattr(points_solve, "complete", complete)
-    found = solve_contracted(problem, start=None, tol=1e-8, max_iter=200)
+    found = solve_points(problem, start=None, tol=1e-8, max_iter=200)
     assert any(spoiled)
     assert found.status is Status.SOLVED
     assert found.relative_gap <= 1e-8

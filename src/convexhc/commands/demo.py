@@ -5,16 +5,15 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path as File
 
+from convexhc.api import cluster, solve, solve_path
 from convexhc.commands.messages import Say
-from convexhc.commands.progress import ProgressLine, count_along, follow
 from convexhc.datasets import fractal_graph, karate
 from convexhc.io import as_graph
 from convexhc.metrics import effective_rank
-from convexhc.path import Path, cluster, solve_path
-from convexhc.path.graph_path import N_LAMBDAS
+from convexhc.path import Path
+from convexhc.progress_line import ProgressLine
 from convexhc.report import write_report
 from convexhc.similarity import Similarity, from_graph, two_hop
-from convexhc.solvers.solve import solve
 
 
 def demo(options: Namespace, say: Say, progress: ProgressLine) -> int:
@@ -47,7 +46,7 @@ def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
         "\nThe gap is a proof: no centroids have an objective better than ours by more than that\n"
         "share. ARI 1 means that the clusters are exactly the known groups.\n"
     )
-    path = solve_path(K, on_check=follow(progress, K.graph, weights=None))
+    path = solve_path(K, progress=progress)
     progress.clear()
     say(path.summary())
     title = "Fractal graph: 28 cliques in 4 communities"
@@ -59,7 +58,7 @@ def _karate(folder: File, say: Say, progress: ProgressLine) -> None:
 
     club = karate()
     say("\nZachary's karate club: 34 members, who later split in two. All is left to the graph.\n")
-    path = cluster(club.adjacency, on_check=count_along(progress, N_LAMBDAS))
+    path = cluster(club.adjacency, progress=progress)
     progress.clear()
     say(path.summary())
     found = adjusted_rand_score(club.labels, path.labels(n_clusters=2))

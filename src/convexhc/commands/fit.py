@@ -13,40 +13,37 @@ from typing import Any
 import numpy as np
 import scipy
 
+from convexhc.api.clustering import cluster
 from convexhc.commands.folder import Folder, resuming
-from convexhc.commands.inputs import in_feature_space, read_both, similarity_for, weights_of
-from convexhc.commands.messages import Failure, Interruption, Refusal, Say, clock, counted
-from convexhc.commands.progress import ProgressLine, count_along, follow
+from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
+from convexhc.commands.messages import Failure, Interruption, Refusal, Say
 from convexhc.graph import Graph
 from convexhc.kernels.threads import limited_threads
-from convexhc.path import Level, Path, cluster, solve_path
-from convexhc.path.graph_path import N_LAMBDAS
+from convexhc.path import Level, Path
+from convexhc.progress_line import ProgressLine, clock, counted
 from convexhc.report import write_report
+from convexhc.solvers.solution import Status
 from convexhc.version import __version__
-
-# Share of the l1 norm in the paper's problem, unless told otherwise: the paper's.
-L1_RATIO = 0.05
 
 
 def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
-    """Read, build the similarity, walk the path, write the folder; fail if a lam was not solved."""
+    """Read, solve the path, write the folder; fail if a lam was not solved."""
     begun = time.monotonic()
     folder = Folder(File(options.output))
     lambdas = parse_lambdas(options.lambdas)
-    if in_feature_space(options) and (options.method, options.lam_step) != ("auto", 0.1):
-        raise Refusal("--method and --lam-step are of the paper's problem: add --neighbors 10.")
-    graph, kernel = read_both(options)
+    if in_features(options) and options.method != "auto":
+        raise Refusal("--method is for the paper's problem: add --space similarity.")
+    graph = read_graph(options)
     folder.prepare(resume=options.resume, force=options.force)
     if not options.json:
-        pairs = counted(kernel.n_edges, "similar pair")
-        say(f"{options.graph}: {counted(kernel.n, 'node')}, {pairs}")
+        say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
     try:
         with limited_threads(options.n_jobs):
-            path = walk(options, graph, kernel, lambdas, folder, progress)
+            path = solve(options, graph, lambdas, folder, progress)
         progress.clear()
-        folder.write(path, graph)
+        folder.write(path, graph, options.min_cluster_size)
         run = record(options, path, time.monotonic() - begun)
-        write_page(folder.report, path, graph, kernel, run)
+        write_page(folder.report, path, graph, run)
         folder.finish(run)
     except KeyboardInterrupt:
         raise Interruption(_how_to_go_on(options, folder)) from None
@@ -58,7 +55,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     else:
         say(path.summary())
         say(f"written to {folder.root} in {clock(run['seconds'])}: open {folder.report}")
-    unsolved = sum(level.status != "SOLVED" for level in path.levels)
+    unsolved = sum(level.status is not Status.SOLVED for level in path.levels)
     if unsolved:
         raise Failure(
             f"the gap is above {options.tol:g} at {unsolved} of {len(path.levels)} lam: raise "
@@ -67,40 +64,34 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     return 0
 
 
-def walk(
+def solve(
     options: Namespace,
     graph: Graph,
-    kernel: Graph,
     lambdas: list[float] | None,
     folder: Folder,
     progress: ProgressLine,
 ) -> Path:
-    """The path, with a checkpoint in the folder and the progress line moving."""
-    features, weights = in_feature_space(options), weights_of(options)
-    l1_ratio = L1_RATIO if options.l1_ratio is None else options.l1_ratio
-    if features:
-        draw = count_along(progress, N_LAMBDAS if lambdas is None else len(lambdas))
-    else:
-        draw = follow(progress, kernel, weights=weights, l1_ratio=l1_ratio, lambdas=lambdas)
+    """The path, with a checkpoint in the folder and a progress line."""
 
     def check(level: Level) -> None:
         folder.begin(options.given)
-        draw(level)
 
-    common: dict[str, Any] = {"tol": options.tol, "checkpoint": folder.checkpoint}
-    if options.max_iter is not None:
-        common["max_iter"] = options.max_iter
-    if features:
-        return cluster(graph, lambdas or N_LAMBDAS, on_check=check, **common)
-    return solve_path(
-        kernel,
-        lambdas,
-        weights=weights,
-        l1_ratio=l1_ratio,
+    return cluster(
+        graph,
+        "auto" if lambdas is None else lambdas,
+        similarity=options.similarity,
+        weights=weights_of(options),
+        space=options.space,
+        shift=options.shift,
+        l1_ratio=options.l1_ratio,
         method=options.method,
+        tol=options.tol,
+        max_iter=options.max_iter,
+        max_clusters=options.max_clusters,
         lam_step=options.lam_step,
+        checkpoint=folder.checkpoint,
         on_check=check,
-        **common,
+        progress=progress,
     )
 
 
@@ -141,9 +132,10 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "arguments": list(options.given),
         "input": str(options.graph),
         "input_sha256": hashlib.sha256(File(options.graph).read_bytes()).hexdigest(),
-        "similarity": similarity_for(options.similarity),
+        "similarity": options.similarity,
         "shift": options.shift,
-        "neighbors": None if in_feature_space(options) else weights_of(options) or 0,
+        "weights": options.weights,
+        "space": "features" if in_features(options) else "similarity",
         "options": dict(path.provenance.options),
         "data_sha256": path.provenance.data,
         "seconds": round(seconds, 3),
@@ -160,17 +152,18 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
                 "relative_gap": level.relative_gap,
                 "objective": level.objective,
                 "n_iter": level.n_iter,
-                "status": level.status,
+                "status": level.status.name,
             }
             for level in path.levels
         ],
     }
 
 
-def write_page(file: File, path: Path, graph: Graph, kernel: Graph, run: dict[str, Any]) -> None:
+def write_page(file: File, path: Path, graph: Graph, run: dict[str, Any]) -> None:
     """The report of a run, with a note on where it comes from."""
     kind = run["similarity"]
-    made = "taken as it is" if kind == "none" else f"made by {kind}"
+    kernel = kernel_of(graph, kind, run["shift"])
+    made = "precomputed" if kind == "precomputed" else f"made by {kind}"
     note = (
         f"From {run['input']}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}; "
         f"similarity {made}, {counted(kernel.n_edges, 'pair')}. "

@@ -20,6 +20,7 @@ from convexhc._files import write_text, written_whole
 from convexhc.commands.messages import Refusal
 from convexhc.graph import Graph
 from convexhc.path import Path
+from convexhc.path.suggestion import suggest
 from convexhc.version import __version__
 
 # The last one marks the run as finished.
@@ -95,12 +96,12 @@ class Folder:
         with suppress(OSError):
             self.root.rmdir()
 
-    def write(self, path: Path, graph: Graph) -> None:
+    def write(self, path: Path, graph: Graph, min_cluster_size: int | None = None) -> None:
         """Write every result but the page and the record."""
         path.save(self.root / "path.npz")
         with written_whole(self.root / "graph.npz") as partial, partial.open("wb") as stream:
             sparse.save_npz(stream, graph.matrix())
-        write_text(self.root / "labels.csv", labels_csv(path))
+        write_text(self.root / "labels.csv", labels_csv(path, min_cluster_size))
         rows = ([int(a), int(b), repr(float(h)), int(k)] for a, b, h, k in path.linkage)
         header = ["left", "right", "lam", "size"]
         write_text(self.root / "linkage.csv", csv_text(header, rows))
@@ -158,14 +159,14 @@ def resuming(given: Sequence[str]) -> str:
     return shlex.join(["convexhc", *again, "--resume"])
 
 
-def labels_csv(path: Path) -> str:
+def labels_csv(path: Path, min_cluster_size: int | None = None) -> str:
     """One row per node: the suggested clusters, then one column ``k<clusters>`` for each level.
 
     Levels are those of the tree, coarse to fine, as horizontal cuts give them.
     """
     counts = sorted(path.level_n_clusters)
     levels = [path.labels(n_clusters=k, by="lam") for k in counts]
-    columns = np.stack([path.suggestion.labels, *levels], axis=1)
+    columns = np.stack([suggest(path, min_cluster_size).labels, *levels], axis=1)
     rows = ([str(name), *row] for name, row in zip(path.names, columns.tolist(), strict=True))
     return csv_text(["node", "suggested", *(f"k{k}" for k in counts)], rows)
 

@@ -9,24 +9,21 @@ from pathlib import Path as File
 import numpy as np
 
 from convexhc._files import write_text
+from convexhc.api.options import Options
+from convexhc.api.single_lam import read_problem
 from convexhc.commands.fit import write_page
 from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite
-from convexhc.commands.inputs import (
-    in_feature_space,
-    read_both,
-    similarity_for,
-    similarity_of,
-    weights_of,
-)
-from convexhc.commands.messages import Refusal, Say, clock, counted
+from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
+from convexhc.commands.messages import Refusal, Say
 from convexhc.commands.saved_results import tell_saved
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
+from convexhc.progress_line import clock, counted
 from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.multiscale import BLOCK
+from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import run
 from convexhc.solvers.memory import available, path_estimate
-from convexhc.solvers.solve import choose_method, prepare
 
 # Iterations of a path on all nodes, about, if they fuse early.
 _FEWEST = 500
@@ -44,10 +41,10 @@ def cut(options: Namespace, say: Say) -> int:
     """Labels at one scale, as CSV: to the screen, or to a file."""
     path = Folder(File(options.folder)).path()
     labels = path.labels(
-        n_clusters=options.clusters,
+        n_clusters=options.n_clusters,
         lam=options.lam,
         by=options.by,
-        min_cluster_size=options.min_size,
+        min_cluster_size=options.min_cluster_size,
         small="noise" if options.noise else "nearest",
     )
     pairs = zip(path.names, labels.tolist(), strict=True)
@@ -72,8 +69,7 @@ def report(options: Namespace, say: Say) -> int:
         file = File(options.output)
         refuse_to_overwrite(file, force=options.force)
     graph = folder.graph(path.names)
-    kernel = similarity_of(graph, said["similarity"], said["shift"])
-    write_page(file, path, graph, kernel, said)
+    write_page(file, path, graph, said)
     say(f"written to {file}")
     return 0
 
@@ -82,15 +78,15 @@ def info(options: Namespace, say: Say) -> int:
     """Size of a graph, and what a fit would cost; or what a fit left."""
     if tell_saved(File(options.graph), say):
         return 0
-    graph, kernel = read_both(options)
-    problem = None if in_feature_space(options) else _paper_problem(kernel, options)
+    graph = read_graph(options)
+    kernel = kernel_of(graph, options.similarity, options.shift)
+    problem = None if in_features(options) else _paper_problem(kernel, options)
     count, _ = graph.components()
     isolated = counted(_isolated(graph), "isolated node")
     say(f"{counted(graph.n, 'node')}, {_edges(graph, 'edge')}")
     say(f"{counted(count, 'connected component')}, {isolated}")
     if kernel is not graph:
-        kind = similarity_for(options.similarity)
-        say(f"similarity {kind}: {_edges(kernel, 'similar pair')}")
+        say(f"similarity {options.similarity}: {_edges(kernel, 'similar pair')}")
     if problem is None:
         _say_feature_cost(graph, say)
     else:
@@ -99,14 +95,12 @@ def info(options: Namespace, say: Say) -> int:
 
 
 def _paper_problem(kernel: Graph, options: Namespace) -> FusionProblem:
+    weights = weights_of(options)
+    if weights == "multiscale":
+        # About as many edges as the multiscale weights have.
+        weights = _PAIRS // 2
     try:
-        return prepare(
-            kernel,
-            0.0,
-            weights=weights_of(options),
-            l1_ratio=0.05,
-            constraint="doubly_stochastic",
-        )[1]
+        return read_problem(kernel, 0.0, weights=weights, options=Options())[1]
     except ValueError as error:
         raise Refusal(str(error)) from error
 
@@ -128,7 +122,7 @@ def _say_cost(problem: FusionProblem, say: Say) -> None:
     of = f" of {_bytes(free)} free" if free else ""
     say(f"memory: about {_bytes(needed)}{of}, with method {method.name}")
     if free is not None and needed > free:
-        say("that does not fit: keep fewer neighbours, as with --neighbors 10")
+        say("that does not fit: keep fewer neighbours, as with --weights 10")
         return
     # The first iteration may have to compile.
     run(problem.at(1.0), method, tol=0.0, max_iter=1)

@@ -10,10 +10,11 @@ from pathlib import Path as File
 from typing import Any
 
 from convexhc.commands.folder import FILES, Folder, resuming
-from convexhc.commands.messages import Refusal, Say, clock, counted
+from convexhc.commands.messages import Refusal, Say
 from convexhc.io.archive import kind_of
 from convexhc.path import Level, Path
 from convexhc.path.checkpoint import solved_so_far
+from convexhc.progress_line import clock, counted
 from convexhc.solvers.solution import Solution, Status
 from convexhc.version import __version__
 
@@ -54,7 +55,7 @@ def _tell_folder(folder: Folder, say: Say) -> None:
             f"{folder.root}: finished run of {run['input']}, in {clock(run['seconds'])} with "
             f"convexhc {run['convexhc']}"
         )
-        made = {name: run[name] for name in ("similarity", "shift", "neighbors")}
+        made = {name: run[name] for name in ("similarity", "shift", "weights", "space")}
         _tell_path(folder.path(), {**run["options"], **made}, say)
     if folder.checkpoint.exists():
         _tell_progress(folder.checkpoint, say)
@@ -97,12 +98,12 @@ def _tell_how_to_go_on(folder: Folder, say: Say) -> None:
 
 def _tell_unsolved(levels: Sequence[Level], say: Say) -> None:
     """Every status but SOLVED: how often, between which lam, and its advice."""
-    for name, count in Counter(level.status for level in levels).items():
-        if name != Status.SOLVED.name:
-            lambdas = [level.lam for level in levels if level.status == name]
+    for status, count in Counter(level.status for level in levels).items():
+        if status is not Status.SOLVED:
+            lambdas = [level.lam for level in levels if level.status is status]
             first, last = f"{lambdas[0]:.4g}", f"{lambdas[-1]:.4g}"
             where = f"at {first}" if count == 1 else f"from {first} to {last}"
-            say(f"{name}: {count} lam, {where}. {Status[name].value}")
+            say(f"{status.name}: {count} lam, {where}. {status.value}")
 
 
 def _listed(counts: Sequence[int]) -> str:
@@ -114,7 +115,7 @@ def _listed(counts: Sequence[int]) -> str:
 def _words(options: Mapping[str, Any]) -> str:
     """Options as a line; what was left open is left out."""
     plain = {name: value for name, value in options.items() if value is not None}
-    if "lambdas" in plain:
+    if isinstance(plain.get("lambdas"), list):
         plain["lambdas"] = f"{len(plain['lambdas'])} given"
     if isinstance(plain.get("similarity"), Mapping):
         plain["similarity"] = plain["similarity"]["kind"]

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from convexhc.path import Level, Path
 from convexhc.path.suggestion import doubt, suggest
 from convexhc.similarity.structure import NoStructureWarning
+from convexhc.solvers.solution import Status
 from convexhc.tree import Plateau
 
 try:
@@ -80,7 +81,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.n_connected_components_ = int(path.components.max()) + 1
         self.lambdas_ = path.lambdas
         self.n_iter_ = sum(level.n_iter for level in path.levels)
-        missed = sum(level.status != "SOLVED" for level in path.levels)
+        missed = sum(level.status is not Status.SOLVED for level in path.levels)
         if missed:
             warnings.warn(
                 f"{missed} of {len(path.levels)} lam were not solved to tol={self.tol:g} (largest "

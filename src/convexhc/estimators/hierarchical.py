@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_non_negative, validate_data
 
+from convexhc.api.clustering import PAIRWISE, SIMILARITIES, SPACES, cluster
+from convexhc.api.options import MethodLike, Options
 from convexhc.estimators.from_path import PathClusterer, row_names
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.io.reading import find_columns
-from convexhc.path import Path, cluster, solve_features_path, solve_path
-from convexhc.similarity import (
-    Similarity,
-    diffusion,
-    from_graph,
-    from_points,
-    multiscale_weights,
-    neighbor_graph,
-    normalized,
-    rbf,
-    shift_to_positive,
-    spectral_features,
-    two_hop,
-)
-from convexhc.similarity.diffusion_time import N_FEATURES
+from convexhc.similarity import Similarity
 from convexhc.similarity.result import Shift
-from convexhc.similarity.strongest import positive_part
+from convexhc.solvers.choose import METHODS
 
 __all__ = ["ConvexHierarchicalClustering"]
-
-# Similarities of a square X, one row and one column a node; the others are of points.
-_FROM_GRAPH = {
-    "graph": from_graph,
-    "diffusion": diffusion,
-    "two_hop": two_hop,
-    "normalized": normalized,
-}
-_PAIRWISE = ("precomputed", *_FROM_GRAPH)
 
 
 class ConvexHierarchicalClustering(PathClusterer):
@@ -56,47 +34,23 @@ class ConvexHierarchicalClustering(PathClusterer):
     Parameters
     ----------
     n_clusters : int, optional
-        Exactly so many clusters, by the best pruning of the tree (`Path.labels`); at most that of
-        the nodes. If neither this nor ``lam`` is given, the scale is that of `Path.suggestion`, and
-        ``plateau_`` records the range of lam nearest to it.
+        Exactly so many clusters, by the best pruning of the tree (`Path.labels`); at most the
+        number of nodes. If neither this nor ``lam`` is given, the scale is that of
+        `Path.suggestion`, and ``plateau_`` records the range of lam nearest to it.
     lam : float, optional
         Solve for this strength of the penalty alone. ``linkage_`` then holds the clusters found
         there, joined at the top.
-    similarity : {"precomputed", "graph", "diffusion", "two_hop", "normalized", \
-            "nearest_neighbors", "rbf"}
-        What X is, and how the similarity K is made from it. X is K itself; X is a graph, and K is
-        made by the function of `similarity` of that name, `similarity.from_graph` for "graph", the
-        choice for a graph of which nothing is known; X has one point per row, and K is made by
-        `similarity.from_points` or `similarity.rbf`.
-    weights : "auto", int, graph or None
-        Edge weights W: those that keep every scale (`similarity.multiscale_weights`); the number of
-        strongest neighbours of K to keep, as connected as K; a graph on the same nodes; or None for
-        all off-diagonal entries of K, which then may not be negative.
-    space : {"auto", "features", "similarity"}
-        Where the penalty acts: on the images of the centroids in the feature space of K
-        (`convexhc.solve_features_path`), or on doubly stochastic pi, the paper's problem
-        (`convexhc.solve_path`, eq. 4). "auto" takes the features, and the paper's problem if
-        ``weights`` are given.
-    n_neighbors : int, optional
-        Neighbours of a point, for ``similarity="nearest_neighbors"``; default as for
-        `similarity.neighbor_graph`.
-    shift : float, "auto" or None
-        Added to the diagonal of K; "auto" adds what makes K positive definite. None is 0 for
-        "precomputed", which is then used as it is and refused if it has a negative eigenvalue;
-        "auto" for points; and the default of the function that makes K for graphs.
-    l1_ratio : float, optional
-        Share of the l1 norm in the penalty, between 0 and 1. Default: 0 for features, whose axes
-        mean nothing, and 0.05, as in the paper, for pi.
-    method : {"auto", "dual_fista", "admm", "primal_dual"}
-        Solver of the paper's problem; all reach the same answer.
-    tol : float
-        Relative duality gap at which each lam is solved.
-    max_iter : int, optional
-        Iterations for each lam. Default: 200 for features, 20 000 for pi.
-    lam_step : float
-        Relative step of lam below which fusions of the paper's problem are no longer told apart.
+    similarity : str
+        What X is, and how the similarity K is made from it, as for `convexhc.cluster`: a graph by
+        default, K itself for "precomputed", one point per row for "nearest_neighbors" and "rbf".
+    weights, space, n_neighbors, shift, l1_ratio, method, tol, max_iter, lam_step
+        As for `convexhc.cluster`.
+    max_clusters : int, optional
+        Solve only the levels of at most about so many clusters, from the top down.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
+    progress : bool or callable
+        As for `convexhc.cluster`.
 
     Attributes
     ----------
@@ -157,18 +111,20 @@ class ConvexHierarchicalClustering(PathClusterer):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "lam": [Interval(Real, 0, None, closed="left"), None],
-        "similarity": [StrOptions({*_PAIRWISE, "nearest_neighbors", "rbf"})],
-        # Whatever holds a graph; the input door knows.
+        "similarity": [StrOptions(set(SIMILARITIES))],
+        # Anything that `as_graph` reads, which checks it.
         "weights": "no_validation",
-        "space": [StrOptions({"auto", "features", "similarity"})],
+        "space": [StrOptions(set(SPACES))],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "shift": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
         "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
-        "method": [StrOptions({"auto", "dual_fista", "admm", "primal_dual"})],
+        "method": [StrOptions(set(METHODS)), HasMethods(["init", "step", "candidate"])],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "max_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "lam_step": [Interval(Real, 0, None, closed="neither")],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left"), None],
+        "progress": ["boolean", callable],
     }
 
     def __init__(
@@ -176,17 +132,19 @@ class ConvexHierarchicalClustering(PathClusterer):
         n_clusters: int | None = None,
         *,
         lam: float | None = None,
-        similarity: str = "precomputed",
-        weights: Any = "auto",
+        similarity: str = "graph",
+        weights: Any = "multiscale",
         space: str = "auto",
         n_neighbors: int | None = None,
         shift: Shift | None = None,
         l1_ratio: float | None = None,
-        method: str = "auto",
-        tol: float = 1e-4,
+        method: MethodLike = Options.method,
+        tol: float = Options.tol,
         max_iter: int | None = None,
-        lam_step: float = 0.1,
+        max_clusters: int | None = Options.max_clusters,
+        lam_step: float = Options.lam_step,
         min_cluster_size: int | None = None,
+        progress: Any = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.lam = lam
@@ -199,12 +157,14 @@ class ConvexHierarchicalClustering(PathClusterer):
         self.method = method
         self.tol = tol
         self.max_iter = max_iter
+        self.max_clusters = max_clusters
         self.lam_step = lam_step
         self.min_cluster_size = min_cluster_size
+        self.progress = progress
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        pairwise = self.similarity in _PAIRWISE
+        pairwise = self.similarity in PAIRWISE
         tags.input_tags.pairwise = pairwise
         tags.input_tags.sparse = pairwise
         tags.input_tags.positive_only = pairwise and not self._signed
@@ -231,90 +191,43 @@ class ConvexHierarchicalClustering(PathClusterer):
         -------
         self
         """
+        data, n = self._validated(X)
+        self._check_scale(n)
         on_check, finished = self._listeners(X)
-        options: dict[str, Any] = {"tol": self.tol, "on_check": on_check}
-        in_features = self._in_features
-        # Another diagonal or norm needs the similarity itself.
-        by_graph = self.similarity in ("graph", "nearest_neighbors") and self.shift is None
-        by_graph = by_graph and not self.l1_ratio
-        if in_features and by_graph and self._auto_weights:
-            graph, points = self._source(X)
-            path = self._cluster(graph, points, options)
-            self.similarity_ = dict(path.provenance.options["similarity"])
-        else:
-            K = self._similarity(X)
-            path = self._solve(K, in_features, options)
-            self.similarity_ = K.record
+        names = row_names(X)
+        path = cluster(
+            data,
+            "auto" if self.lam is None else [self.lam],
+            similarity=self.similarity,
+            weights=self.weights,
+            space=self.space,
+            n_neighbors=self.n_neighbors,
+            shift=self.shift,
+            l1_ratio=self.l1_ratio,
+            method=self.method,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            max_clusters=self.max_clusters,
+            lam_step=self.lam_step,
+            test_structure=self._chooses,
+            on_check=on_check,
+            progress=self.progress,
+        )
+        if self.similarity not in PAIRWISE and names is not None:
+            path = path.renamed(names)
+        self.similarity_ = dict(path.provenance.options["similarity"])
         self._cut(path)
         self._record(path)
         finished()
         return self
 
-    @property
-    def _auto_weights(self) -> bool:
-        return isinstance(self.weights, str) and self.weights == "auto"
-
-    @property
-    def _in_features(self) -> bool:
-        """Whether the penalty acts in feature space."""
-        return self._auto_weights if self.space == "auto" else self.space == "features"
-
-    def _cluster(self, graph: Graph, points: Any, options: dict[str, Any]) -> Path:
-        """The road for graphs and points of which nothing is known."""
-        self._check_scale(graph.n)
-        if self.max_iter is not None:
-            options["max_iter"] = self.max_iter
-        if self.lam is not None:
-            options["lambdas"] = [self.lam]
-        return cluster(graph, points=points, test_structure=self._chooses, **options)
-
-    def _solve(self, K: Similarity, in_features: bool, options: dict[str, Any]) -> Path:
-        """The path of a similarity, in its feature space or over doubly stochastic matrices."""
-        self._check_scale(K.graph.n)
-        if self.max_iter is not None:
-            options["max_iter"] = self.max_iter
-        if self.l1_ratio is not None:
-            options["l1_ratio"] = self.l1_ratio
-        if self.lam is not None:
-            options["lambdas"] = [self.lam]
-        if in_features:
-            weights = "multiscale" if self._auto_weights else self.weights
-            return solve_features_path(K, weights=weights, **options)
-        options |= {"method": self.method, "lam_step": self.lam_step}
-        return solve_path(K, weights=self._edge_weights(K), **options)
-
-    def _edge_weights(self, K: Similarity) -> Any:
-        if not self._auto_weights:
-            return self.weights
-        X = spectral_features(K, min(N_FEATURES, K.graph.n))
-        return multiscale_weights(positive_part(K.graph).matrix(), X)
-
-    def _source(self, X: Any) -> tuple[Graph, Any]:
-        """The graph that X is, or the neighbour graph of its points and the points."""
-        if self.similarity == "graph":
-            return self._graph(X), None
+    def _validated(self, X: Any) -> tuple[Any, int]:
+        """X as `cluster` takes it, its columns noted as scikit-learn does; and its size."""
+        if self.similarity in PAIRWISE:
+            graph = self._graph(X)
+            return (X if isinstance(X, Similarity) else graph), graph.n
         points = validate_data(self, X, dtype=np.float64)
-        made = neighbor_graph(points, n_neighbors=self.n_neighbors)
-        return as_graph(made, names=row_names(X)), points
-
-    def _similarity(self, X: Any) -> Similarity:
-        """Validate X, note its columns, and make K."""
-        if self.similarity not in _PAIRWISE:
-            points = validate_data(self, X, dtype=np.float64)
-            shift: Shift = "auto" if self.shift is None else self.shift
-            if self.similarity == "rbf":
-                made = rbf(points, shift=shift)
-            else:
-                made = from_points(points, n_neighbors=self.n_neighbors, shift=shift)
-            return replace(made, graph=as_graph(made, names=row_names(X)))
-        graph = self._graph(X)
-        if self.similarity == "precomputed":
-            before = (
-                X if isinstance(X, Similarity) else Similarity(graph, "given", 0.0, None, False)
-            )
-            return _shifted(before, 0.0 if self.shift is None else self.shift)
-        options: dict[str, Any] = {} if self.shift is None else {"shift": self.shift}
-        return _FROM_GRAPH[self.similarity](graph, **options)
+        return points, len(points)
 
     def _graph(self, X: Any) -> Graph:
         """Read a square X: matrices as scikit-learn does, other graphs by the input door."""
@@ -343,12 +256,3 @@ def _is_matrix(X: Any) -> bool:
     if isinstance(X, list):
         return not (X and isinstance(X[0], tuple))
     return hasattr(X, "__array__") and not isinstance(X, Similarity)
-
-
-def _shifted(K: Similarity, shift: Shift) -> Similarity:
-    """K with shift on its diagonal, and what was known of it kept."""
-    if shift == "auto":
-        return shift_to_positive(K)
-    least = None if K.min_eigenvalue is None else K.min_eigenvalue + shift
-    graph = K.graph.with_diagonal(K.graph.diagonal + shift)
-    return replace(K, graph=graph, shift=K.shift + float(shift), min_eigenvalue=least)

@@ -10,8 +10,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
+from convexhc.api.options import POINTS
+from convexhc.api.points_path import solve_points_path
 from convexhc.estimators.from_path import PathClusterer, row_names
-from convexhc.path import solve_points_path
 from convexhc.similarity import neighbor_weights
 
 __all__ = ["ConvexClustering"]
@@ -45,8 +46,12 @@ class ConvexClustering(PathClusterer):
         Relative duality gap at which each lam is solved.
     max_iter : int
         Iterations, of several Newton steps each, for each lam.
+    max_clusters : int, optional
+        Solve only the levels of at most about so many clusters, from the top down.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
+    progress : bool or callable
+        As for `convexhc.solve_points_path`.
 
     Attributes
     ----------
@@ -105,7 +110,9 @@ class ConvexClustering(PathClusterer):
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left"), None],
+        "progress": ["boolean", callable],
     }
 
     def __init__(
@@ -115,11 +122,13 @@ class ConvexClustering(PathClusterer):
         lam: float | None = None,
         n_neighbors: int = 15,
         weights: Any = None,
-        n_lambdas: int = 100,
-        l1_ratio: float = 0.0,
-        tol: float = 1e-4,
-        max_iter: int = 200,
+        n_lambdas: Any = POINTS.lambdas,
+        l1_ratio: float = POINTS.l1_ratio,
+        tol: float = POINTS.tol,
+        max_iter: int = POINTS.max_iter,
+        max_clusters: int | None = POINTS.max_clusters,
         min_cluster_size: int | None = None,
+        progress: Any = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.lam = lam
@@ -129,7 +138,9 @@ class ConvexClustering(PathClusterer):
         self.l1_ratio = l1_ratio
         self.tol = tol
         self.max_iter = max_iter
+        self.max_clusters = max_clusters
         self.min_cluster_size = min_cluster_size
+        self.progress = progress
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: object = None) -> ConvexClustering:
@@ -159,6 +170,8 @@ class ConvexClustering(PathClusterer):
             l1_ratio=self.l1_ratio,
             tol=self.tol,
             max_iter=self.max_iter,
+            max_clusters=self.max_clusters,
+            progress=self.progress,
             names=row_names(X),
             on_check=on_check,
         )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.fusion.points_solve import solve_contracted, within
+from convexhc.fusion.points_solve import solve_points, within
 from convexhc.model.constraint import Free
 from convexhc.model.fidelity import Proximity
 from convexhc.model.penalty import Differences
@@ -84,7 +84,7 @@ class Part:
                 return Solution(
                     mean, first.dual, first.labels, proof, Status.SOLVED, 0, lam, first.method
                 )
-        return solve_contracted(
+        return solve_points(
             problem,
             start=first,
             before=self.restrict(before),
@@ -144,10 +144,10 @@ class Parts:
         tol: float,
         max_iter: int,
     ) -> Solution:
-        """Minimise the whole problem at ``lam``; arguments and answer are of `solve_contracted`."""
+        """Minimise the whole problem at ``lam``; arguments and answer are of `solve_points`."""
         problem = self.problem.at(lam)
         if self.parts is None:
-            return solve_contracted(problem, start=start, before=before, tol=tol, max_iter=max_iter)
+            return solve_points(problem, start=start, before=before, tol=tol, max_iter=max_iter)
         found = [
             part.solve(
                 lam, start=start, before=before, tol=tol, floor=problem.floor, max_iter=max_iter

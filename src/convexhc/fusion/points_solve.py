@@ -50,7 +50,7 @@ _WELL_INSIDE = 0.95
 _ROUNDS = 6
 
 
-def solve_contracted(
+def solve_points(
     problem: FusionProblem,
     *,
     start: Solution | None,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc._files import written_whole
+from convexhc.graph import Graph
 
 File = str | os.PathLike[str]
 Result = TypeVar("Result")
@@ -86,3 +87,22 @@ def _encode(name: object) -> Any:
 
 def _decode(name: Any) -> Any:
     return tuple(_decode(part) for part in name["tuple"]) if isinstance(name, dict) else name
+
+
+# Arrays of a graph, beside its size and names.
+_GRAPH_ARRAYS = ("tail", "head", "weight", "diagonal")
+
+
+def pack_graph(graph: Graph | None) -> dict[str, NDArray[Any]]:
+    """A graph as arrays, without its names; empty for None."""
+    return (
+        {} if graph is None else {f"graph_{name}": getattr(graph, name) for name in _GRAPH_ARRAYS}
+    )
+
+
+def unpack_graph(arrays: Mapping[str, NDArray[Any]], names: tuple[Hashable, ...]) -> Graph | None:
+    """The graph that `pack_graph` stored, if there was one."""
+    if "graph_tail" not in arrays:
+        return None
+    parts = {name: arrays[f"graph_{name}"] for name in _GRAPH_ARRAYS}
+    return Graph(n=len(names), names=names, **parts)

@@ -117,7 +117,11 @@ def _kept(
     if isinstance(result, Solution):
         first = np.unique(result.labels, return_index=True)[1]
         return np.array([result.lam]), [result.labels], [result.centroids[first]]
-    kept = [(p.lam, p.labels, p.distinct) for p in result.levels if p.distinct is not None]
+    kept = [
+        (p.lam, p.labels, p.cluster_centroids)
+        for p in result.levels
+        if p.cluster_centroids is not None
+    ]
     if not kept:
         raise ValueError(
             "the path kept no centroids, so there is nothing to follow: run solve_path with "

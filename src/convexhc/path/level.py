@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, Labels
-from convexhc.fusion.contracted_solve import ContractedSolution
 from convexhc.metrics import effective_rank
+from convexhc.solvers.solution import Status
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """What a path keeps of a solution.
+    """What a path keeps of a solution. Names and meanings are those of `Solution`.
 
-    ``distinct`` holds one centroid a cluster, in the order of the labels, or None when centroids
-    are not kept: fused rows are equal to the last bit, so nothing is lost. ``rank`` is the
-    effective rank where it is known; elsewhere it is computed from the centroids and the
-    ``similarity`` when it is asked for.
+    Attributes
+    ----------
+    lam : float
+        Strength of the penalty.
+    labels : (n,) ndarray of int
+        Cluster of every node, numbered by first occurrence.
+    objective, relative_gap, residual : float
+        Objective, certified relative duality gap, error of the constraint.
+    n_iter : int
+        Iterations used.
+    status : Status
+        Why the solver stopped.
+    rank : float or None
+        Effective rank, if it is known already.
+    cluster_centroids : (k, m) ndarray or None
+        One centroid per cluster, in the order of the labels; None if they were not kept.
+    seconds : float
+        Time taken.
+    similarity : csr_array or None
+        K, from which the effective rank is computed when it is asked for.
     """
 
     lam: float
-    labels: Labels
+    labels: Labels = field(repr=False)
     objective: float
     relative_gap: float
     residual: float
     n_iter: int
-    status: str
-    rank: float | None
-    distinct: FloatArray | None
+    status: Status
+    rank: float | None = field(default=None, repr=False)
+    cluster_centroids: FloatArray | None = field(default=None, repr=False)
     seconds: float = 0.0
     similarity: csr_array | None = field(default=None, repr=False)
 
@@ -45,32 +64,45 @@ class Level:
         """Effective rank of the similarities between centroids. O(c^2 N + c^3) for c clusters."""
         if self.rank is not None:
             return self.rank
-        if self.distinct is None or self.similarity is None:
+        if self.cluster_centroids is None or self.similarity is None or not self.similarity.nnz:
             return float("nan")
-        return _rank(self.labels, self.distinct, self.similarity)
+        # n_g equal rows of pi'K pi weigh like one row times sqrt(n_g).
+        weighted = self.cluster_centroids * np.sqrt(np.bincount(self.labels))[:, None]
+        return effective_rank(weighted, self.similarity)
+
+    def without_centroids(self) -> Level:
+        """The same level with its effective rank computed and its centroids dropped."""
+        return replace(self, rank=self.effective_rank, cluster_centroids=None, similarity=None)
 
 
-def level_of(found: ContractedSolution, K: csr_array, *, keep: bool) -> Level:
-    """Summarise a solution; without its centroids, their effective rank has to be had now."""
-    small, labels = found.small, found.labels
-    first = np.unique(labels, return_index=True)[1]
-    distinct = small.centroids[found.groups[first]]
-    return Level(
-        small.lam,
-        labels,
-        small.objective,
-        small.relative_gap,
-        small.certificate.residual,
-        small.n_iter,
-        small.status.name,
-        None if keep else _rank(labels, distinct, K),
-        distinct if keep else None,
-        small.seconds,
-        K if keep else None,
-    )
+_COLUMNS = ("lam", "objective", "relative_gap", "residual", "n_iter", "seconds")
 
 
-def _rank(labels: Labels, distinct: FloatArray, K: csr_array) -> float:
-    # n_g equal rows of pi'K pi weigh like one row times sqrt(n_g).
-    weighted = distinct * np.sqrt(np.bincount(labels))[:, None]
-    return effective_rank(weighted, K) if K.nnz else float("nan")
+def pack_levels(levels: Iterable[Level]) -> dict[str, NDArray[Any]]:
+    """Levels as arrays: one array per quantity, one row per lam."""
+    levels = tuple(levels)
+    arrays: dict[str, NDArray[Any]] = {
+        name: np.array([getattr(level, name) for level in levels])
+        for name in (*_COLUMNS, "effective_rank")
+    }
+    arrays["partitions"] = np.array([level.labels for level in levels])
+    arrays["status"] = np.array([level.status.name for level in levels])
+    for i, level in enumerate(levels):
+        if level.cluster_centroids is not None:
+            arrays[f"cluster_centroids_{i}"] = level.cluster_centroids
+    return arrays
+
+
+def unpack_levels(arrays: Mapping[str, NDArray[Any]]) -> list[Level]:
+    """The levels that `pack_levels` stored."""
+    rows = zip(*(arrays[name].tolist() for name in _COLUMNS), strict=True)
+    return [
+        Level(
+            labels=arrays["partitions"][i],
+            status=Status[str(arrays["status"][i])],
+            rank=float(arrays["effective_rank"][i]),
+            cluster_centroids=arrays.get(f"cluster_centroids_{i}"),
+            **dict(zip(_COLUMNS, row, strict=True)),
+        )
+        for i, row in enumerate(rows)
+    ]

@@ -12,7 +12,7 @@ from convexhc._types import Labels
 from convexhc.tree import Plateau
 
 if TYPE_CHECKING:
-    from convexhc.path.result import Path
+    from convexhc.path.path import Path
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from convexhc.path.suggestion import doubt
+from convexhc.solvers.solution import Status
 from convexhc.tree import Plateau
 
 if TYPE_CHECKING:
-    from convexhc.path.result import Path
+    from convexhc.path.path import Path
 
 # Plateaus that a summary lists.
 N_PLATEAUS = 5
@@ -17,7 +18,7 @@ N_PLATEAUS = 5
 def summary_of(path: Path) -> str:
     """Size, range, certificate, splits, the suggested scale and the widest plateaus."""
     widest = sorted(path.plateaus, key=lambda plateau: -plateau.log_width)[:N_PLATEAUS]
-    unsolved = sum(level.status != "SOLVED" for level in path.levels)
+    unsolved = sum(level.status is not Status.SOLVED for level in path.levels)
     certified = f"largest relative gap {path.relative_gap.max():.1e}"
     lines = [
         f"{len(path.names)} nodes, {int(path.components.max()) + 1} component(s), "

@@ -33,7 +33,7 @@ def levels(path: Path) -> dict[str, Any]:
         "gap": [number(level.relative_gap) for level in levels],
         "residual": [number(level.residual) for level in levels],
         "iterations": [int(level.n_iter) for level in levels],
-        "status": [level.status for level in levels],
+        "status": [level.status.name for level in levels],
         "advice": {status.name: status.value for status in Status},
         "effectiveRank": [number(level.effective_rank) for level in levels],
         "changes": label_changes([level.labels for level in levels]),

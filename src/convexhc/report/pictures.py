@@ -109,7 +109,7 @@ def assignment_map(path: Path, order: IntArray) -> dict[str, Any] | None:
     Each level has a scale of its own, as entries go from 1 down to 1/n. A level is one row for
     each cluster, in the order of their first members, or one row for each cell of shared rows.
     """
-    kept = [at for at, level in enumerate(path.levels) if level.distinct is not None]
+    kept = [at for at, level in enumerate(path.levels) if level.cluster_centroids is not None]
     if not kept:
         return None
     few = np.linspace(0, len(kept) - 1, min(len(kept), ASSIGNMENT_LEVELS))
@@ -134,12 +134,12 @@ def assignment_map(path: Path, order: IntArray) -> dict[str, Any] | None:
 def _level_rows(path: Path, at: int, cell: IntArray, cells: int) -> FloatArray:
     """Centroids of one level: a row a cluster, or a row a cell; a column a cell. O(c n)."""
     level = path.levels[at]
-    assert level.distinct is not None
+    assert level.cluster_centroids is not None
     n = cell.size
     _, first, label = np.unique(level.labels, return_index=True, return_inverse=True)
     share = 1.0 / np.bincount(cell, minlength=cells)[cell]
     into = sparse.csr_array((share, (np.arange(n), cell)), shape=(n, cells))
-    rows = level.distinct
+    rows = level.cluster_centroids
     if path.given_features is not None:
         # Centroids in feature space have no share of every node, but a similarity with its own.
         rows = rows @ rows[level.labels].T
@@ -170,7 +170,7 @@ def trails(path: Path) -> dict[str, Any] | None:
 
     Levels follow each other, clusters in the order of their first members, across before up.
     """
-    kept = [at for at, level in enumerate(path.levels) if level.distinct is not None]
+    kept = [at for at, level in enumerate(path.levels) if level.cluster_centroids is not None]
     if not kept:
         return None
     found = centroid_trails(path)

@@ -1,8 +1,5 @@
-"""The smooth model (appendix D): closed form at every size, and its projected gradient method."""
+"""The smooth model (appendix D): closed form, modes, clusters."""
 
-from convexhc.smooth.diffusion import Columns
-from convexhc.smooth.modes import Modes
-from convexhc.smooth.path import SmoothPath, smooth_path
-from convexhc.solvers.projected_gradient import ProjectedGradient
+from convexhc.smooth.model import SmoothModel
 
-__all__ = ["Columns", "Modes", "ProjectedGradient", "SmoothPath", "smooth_path"]
+__all__ = ["SmoothModel"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from convexhc._types import FloatArray, Labels
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
 from convexhc.model.problem import Certificate
-from convexhc.solvers.provenance import Provenance
+from convexhc.provenance import Provenance
 
 # Arrays of a solution; the last may be missing.
 ARRAYS = ("centroids", "dual", "labels", "nonneg_dual")

@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from convexhc._checks import checked_number, named
+from convexhc._checks import checked_number
+from convexhc.api.options import CONSTRAINTS, MethodLike, Options
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
-from convexhc.model.fidelity import Kernel, Proximity
 from convexhc.model.problem import FusionProblem, graph_problem
+from convexhc.provenance import Provenance, fingerprint
 from convexhc.similarity import Similarity, require_psd, sparsify
-from convexhc.solvers.admm import ADMM
-from convexhc.solvers.centroid_step import factors_sparsely
-from convexhc.solvers.dual_fista import DualAscent, DualFISTA
-from convexhc.solvers.loop import Method, OnCheck, Solution, run
+from convexhc.solvers.choose import choose_method
+from convexhc.solvers.loop import OnCheck, Solution, run
 from convexhc.solvers.memory import check_memory
-from convexhc.solvers.primal_dual import PrimalDual
-from convexhc.solvers.provenance import Provenance, fingerprint
-
-MethodName = Literal["auto", "dual_fista", "admm", "primal_dual"]
-ConstraintName = Literal["doubly_stochastic", "simplex"]
-
-# Nodes up to which ADMM with an exact centroid step is fastest.
-_EXACT_NODES = 500
-# The same for a sparse K.
-_EXACT_SPARSE = 250
-# Rows up to which linearised ADMM is fastest if its factor is dense.
-_LINEAR_ROWS = 3000
-
-CONSTRAINTS: dict[str, type[Constraint]] = {
-    "doubly_stochastic": DoublyStochastic,
-    "simplex": RowSimplex,
-}
 
 
 def solve(
@@ -43,12 +24,12 @@ def solve(
     lam: float,
     *,
     weights: Any = None,
-    l1_ratio: float = 0.05,
-    method: MethodName = "auto",
-    tol: float = 1e-4,
-    max_iter: int = 20_000,
+    l1_ratio: float = Options.l1_ratio,
+    method: MethodLike = Options.method,
+    tol: float = Options.tol,
+    max_iter: int = Options.max_iter,
     start: Solution | None = None,
-    constraint: ConstraintName = "doubly_stochastic",
+    constraint: str = Options.constraint,
     on_check: OnCheck | None = None,
 ) -> Solution:
     """Cluster a graph or similarity matrix at one strength of the penalty.
@@ -67,10 +48,10 @@ def solve(
     weights : graph, int or None
         Edge weights W of the penalty: a graph on the same nodes, or the number of strongest
         neighbours of K to keep, as connected as K (`similarity.sparsify`); the off-diagonal
-        entries of K by default. Weights below 1e-7 of the largest count as none.
+        entries of K by default. Weights below 1e-7 of the largest count as zero.
     l1_ratio : float
         Share of the l1 norm in the penalty, between 0 and 1.
-    method : {"auto", "dual_fista", "admm", "primal_dual"}
+    method : {"auto", "dual_fista", "admm", "primal_dual"} or Method
         Solver; all reach the same answer.
     tol : float
         Relative duality gap at which to stop.
@@ -105,65 +86,39 @@ def solve(
     >>> convexhc.solve(K, lam=1.0).labels
     array([0, 0, 0, 1, 1, 1])
     """
-    graph, problem = prepare(K, lam, weights=weights, l1_ratio=l1_ratio, constraint=constraint)
-    chosen = choose_method(problem, method)
-    options: dict[str, Any] = {
-        "lam": problem.lam,
-        "l1_ratio": float(l1_ratio),
-        "method": method,
-        "tol": checked_number("tol", tol),
-        "max_iter": int(checked_number("max_iter", max_iter)),
-        "constraint": constraint,
-        "similarity": K.record if isinstance(K, Similarity) else None,
-    }
+    options = Options(
+        l1_ratio=l1_ratio, method=method, tol=tol, max_iter=max_iter, constraint=constraint
+    )
+    graph, problem = read_problem(K, lam, weights=weights, options=options)
+    chosen = choose_method(problem, options.method)
     check_memory(problem, chosen.name)
     solution = run(
         problem,
         chosen,
         start=start,
-        tol=options["tol"],
-        max_iter=options["max_iter"],
+        tol=options.tol,
+        max_iter=options.max_iter,
         on_check=on_check,
     )
-    data = fingerprint(graph, problem.penalty.graph)
-    return replace(solution, names=graph.names, provenance=Provenance.of(options, data))
+    record = options.record(lam=problem.lam, similarity=similarity_record(K))
+    provenance = Provenance.of(record, fingerprint(graph, problem.penalty.graph))
+    return replace(solution, names=graph.names, provenance=provenance)
 
 
-def prepare(
-    K: Any, lam: float, *, weights: Any, l1_ratio: float, constraint: str
+def read_problem(
+    K: Any, lam: float, *, weights: Any, options: Options
 ) -> tuple[Graph, FusionProblem]:
-    """Read and check everything a graph problem is made of; refuse what is not convex."""
+    """Read and check the data of the paper's problem; refuse what is not convex."""
     graph = as_graph(K, signed=weights is not None)
     require_psd(graph)
     problem = graph_problem(
         graph,
         checked_number("lam", lam),
         weights=edge_weights(graph, weights),
-        l1_ratio=checked_number("l1_ratio", l1_ratio, upper=1.0),
-        constraint=named("constraint", constraint, CONSTRAINTS)(),
+        l1_ratio=options.l1_ratio,
+        constraint=CONSTRAINTS[options.constraint](),
     )
     return graph, problem
-
-
-def choose_method(problem: FusionProblem, name: str = "auto") -> Method[FusionProblem, Any]:
-    """The solver of that name; "auto" picks by size, on the figures of `make bench`.
-
-    ADMM needs the fewest iterations, but each has four N^3 products. On larger graphs it is
-    linearised, as long as a sparse factor or the eigenvectors of the Laplacian can be had.
-    """
-    methods: dict[str, Method[FusionProblem, Any]] = {
-        "dual_fista": DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA(),
-        "admm": ADMM(),
-        "primal_dual": PrimalDual(),
-    }
-    if name != "auto":
-        chosen: Method[FusionProblem, Any] = named("method", name, {**methods, "auto": None})
-        return chosen
-    if problem.shape[0] > _LINEAR_ROWS and not factors_sparsely(problem):
-        return methods["primal_dual"]
-    fidelity = problem.fidelity
-    sparse = isinstance(fidelity, Kernel) and fidelity.matrix.is_sparse
-    return ADMM(linear=max(problem.shape) > (_EXACT_SPARSE if sparse else _EXACT_NODES))
 
 
 def edge_weights(kernel: Graph, weights: Any) -> Graph:
@@ -178,3 +133,8 @@ def edge_weights(kernel: Graph, weights: Any) -> Graph:
             f"weights has {graph.n} nodes and K has {kernel.n}: give weights on the same nodes."
         )
     return graph
+
+
+def similarity_record(K: Any) -> dict[str, Any] | None:
+    """How K was made, if it is a `Similarity`."""
+    return K.record if isinstance(K, Similarity) else None

@@ -1,4 +1,4 @@
-"""`convexhc.smooth_path`: the smooth model at every lam, from two nodes to millions."""
+"""`convexhc.SmoothModel`: the smooth model at any lam, from two nodes to millions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from convexhc._checks import checked_count, checked_number, named
 from convexhc._types import FloatArray, Labels
+from convexhc.graph import Graph
 from convexhc.graph_checks import node_indices
 from convexhc.io import as_graph
 from convexhc.similarity import require_psd
@@ -36,30 +37,85 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothPath:
-    """The whole path of the smooth model, in closed form: pi(lam) = (I + 2 lam L)^-1.
+class SmoothModel:
+    """The smooth model of a similarity (appendix D), in closed form: pi(lam) = (I + 2 lam L)^-1.
 
     For a positive definite K it minimises the smooth objective with or without the doubly
     stochastic constraint, which it satisfies by itself. It never fuses exactly: its clusters come
     from its geometry. pi(lam) has the eigenvectors of L, the same at every lam, with eigenvalues
     1 / (1 + 2 lam mu); they are computed once, when first asked for.
 
+    min Tr[pi'K pi - 2 K pi] + lam sum_ij K_ij |Phi (pi_i - pi_j)|^2, with K = Phi'Phi and L the
+    Laplacian of the off-diagonal of K. `convexhc.smooth_path` turns it into a path with a tree.
+
     Attributes
     ----------
-    lambdas : (L,) ndarray
-        The strengths asked for; every method takes any other.
-    names : tuple
-        Names of the nodes.
+    graph : Graph
+        The similarity.
     diffusion : Diffusion
         The Laplacian.
     dimensions : int or None
-        How many modes of a component are computed at most; None for all, the dense form.
+        Largest number of modes computed per component; None for all, the dense form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import convexhc
+    >>> model = convexhc.SmoothModel.of(np.ones((2, 2)) + np.eye(2))
+    >>> model.pi(0.25).round(3)
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
+    >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
+    >>> convexhc.SmoothModel.of(K).labels(lam=0.5)
+    array([0, 0, 0, 1, 1, 1])
     """
 
-    lambdas: FloatArray
-    names: tuple[Hashable, ...] = field(repr=False)
+    graph: Graph = field(repr=False)
     diffusion: Diffusion = field(repr=False)
     dimensions: int | None
+
+    @classmethod
+    def of(cls, K: Any, *, dimensions: int = 32, form: Form = "auto") -> SmoothModel:
+        """The smooth model of a similarity. Nothing is computed before it is asked for.
+
+        Parameters
+        ----------
+        K : graph or (n, n) similarity
+            As for `convexhc.solve`. The diagonal decides only whether K is positive semidefinite,
+            as the model requires; pi(lam) does not depend on it.
+        dimensions : int
+            Number of modes per component that the sparse form computes: a bound on the clusters it
+            can separate.
+        form : {"auto", "dense", "sparse"}
+            Dense: all modes by one eigendecomposition, O(n^3) time and O(n^2) memory. Sparse:
+            columns by conjugate gradients, the first modes by a filtered subspace iteration,
+            memory O(n dimensions + edges). Auto is dense up to 2000 nodes.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As for `convexhc.solve`.
+        MemoryError
+            The form will not fit; the message says how much it needs, and what needs less.
+        """
+        graph = as_graph(K)
+        width = checked_count("dimensions", dimensions)
+        chosen = named("form", form, {"auto": None, "dense": True, "sparse": False})
+        dense = graph.n <= DENSE_NODES if chosen is None else chosen
+        sparse = smooth_sparse(graph.n, graph.n_edges, width)
+        if dense:
+            cheaper = f"use form='sparse', which needs about {sparse / 1e9:.2g} GB"
+            require_memory(f"the dense form on {graph.n} nodes", smooth_dense(graph.n), cheaper)
+        else:
+            cheaper = "ask for fewer dimensions"
+            require_memory(f"the sparse form on {graph.n} nodes", sparse, cheaper)
+        require_psd(graph)
+        return cls(graph, Diffusion.of(graph), None if dense else width)
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """Names of the nodes."""
+        return self.graph.names
 
     @cached_property
     def modes(self) -> Modes:
@@ -92,10 +148,6 @@ class SmoothPath:
                 )
             full[:, nodes] = columns.values
         return np.asarray((full + full.T) / 2.0)
-
-    def __iter__(self) -> Iterator[FloatArray]:
-        """Minimisers at `lambdas`, in turn."""
-        return (self.pi(lam) for lam in self.lambdas)
 
     def apply(
         self, lam: float, X: ArrayLike, *, tol: float = 1e-8, max_iter: int = 10_000
@@ -238,83 +290,11 @@ class SmoothPath:
             strength = middle_lam(self.modes, counts)
         return partition(self.modes, counts, strength)
 
-    @cached_property
-    def _ranks(self) -> tuple[FloatArray, FloatArray]:
-        return effective_ranks(self.diffusion, self.modes, self.lambdas)
+    def effective_rank(self, lambdas: Iterable[float]) -> tuple[FloatArray, FloatArray]:
+        """Effective rank of the Gram matrix pi'pi of the centroids at every lam, and its error.
 
-    @property
-    def effective_rank(self) -> FloatArray:
-        """Effective rank of the Gram matrix pi'pi of the centroids at every one of `lambdas`.
-
-        Exact from the whole spectrum in the dense form; in the sparse one, exact for the modes
-        computed and estimated for the others (stochastic Lanczos quadrature).
+        Exact, with error zero, in the dense form. In the sparse form it is exact for the modes
+        computed and estimated for the others (stochastic Lanczos quadrature, standard error).
         """
-        return self._ranks[0]
-
-    @property
-    def effective_rank_error(self) -> FloatArray:
-        """Standard error of `effective_rank`; zero where it is exact."""
-        return self._ranks[1]
-
-
-def smooth_path(
-    K: Any, lambdas: Iterable[float], *, dimensions: int = 32, form: Form = "auto"
-) -> SmoothPath:
-    """Solve the smooth model (appendix D) at every lam, in closed form.
-
-    min Tr[pi'K pi - 2 K pi] + lam sum_ij K_ij |Phi (pi_i - pi_j)|^2 has the minimiser
-    (I + 2 lam L)^-1, with K = Phi'Phi and L the Laplacian of the off-diagonal of K.
-
-    Parameters
-    ----------
-    K : graph or (n, n) similarity
-        As for `convexhc.solve`. The diagonal decides only whether K is positive semidefinite, as
-        the model asks; pi(lam) does not depend on it.
-    lambdas : iterable of float
-        Strengths, zero or more.
-    dimensions : int
-        How many modes of a component the sparse form computes, a bound on the clusters it can
-        tell apart.
-    form : {"auto", "dense", "sparse"}
-        Dense: all modes by one eigendecomposition, O(n^3) time and O(n^2) memory. Sparse: columns
-        by conjugate gradients, the first modes by a filtered subspace iteration, memory
-        O(n dimensions + edges). Auto is dense up to 2000 nodes.
-
-    Returns
-    -------
-    SmoothPath
-        Nothing is computed before it is asked for.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for `convexhc.solve`.
-    MemoryError
-        The form will not fit; the message says how much it needs, and what needs less.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import convexhc
-    >>> path = convexhc.smooth_path(np.ones((2, 2)) + np.eye(2), [0.25])
-    >>> path.pi(0.25).round(3)
-    array([[0.75, 0.25],
-           [0.25, 0.75]])
-    >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
-    >>> convexhc.smooth_path(K, [0.5]).labels(lam=0.5)
-    array([0, 0, 0, 1, 1, 1])
-    """
-    graph = as_graph(K)
-    strengths = np.array([checked_number("every entry of lambdas", lam) for lam in lambdas])
-    width = checked_count("dimensions", dimensions)
-    chosen = named("form", form, {"auto": None, "dense": True, "sparse": False})
-    dense = graph.n <= DENSE_NODES if chosen is None else chosen
-    sparse = smooth_sparse(graph.n, graph.n_edges, width)
-    if dense:
-        cheaper = f"use form='sparse', which needs about {sparse / 1e9:.2g} GB"
-        require_memory(f"the dense form on {graph.n} nodes", smooth_dense(graph.n), cheaper)
-    else:
-        cheaper = "ask for fewer dimensions"
-        require_memory(f"the sparse form on {graph.n} nodes", sparse, cheaper)
-    require_psd(graph)
-    return SmoothPath(strengths, graph.names, Diffusion.of(graph), None if dense else width)
+        strengths = np.array([checked_number("every entry of lambdas", lam) for lam in lambdas])
+        return effective_ranks(self.diffusion, self.modes, strengths)

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from convexhc.fusion.contracted_solve import (
-    ContractedSolution,
-    _on_the_line,
-    at_rest,
-    carried,
-    solve_fused,
-)
 from convexhc.fusion.contraction import contract
+from convexhc.fusion.graph_solve import (
+    ContractedSolution,
+    _on_line_through,
+    solve_graph,
+    transfer,
+    unpenalized_solution,
+)
 from convexhc.model.problem import graph_problem
-from convexhc.solvers.solve import choose_method
+from convexhc.solvers.choose import choose_method
 from laws import random_kernel
 
 OPTIONS = {"tol": 1e-7, "max_iter": 20_000}
@@ -21,7 +21,7 @@ OPTIONS = {"tol": 1e-7, "max_iter": 20_000}
 def found(problem, lam, **options):
     n = problem.shape[0]
     groups = options.pop("groups", np.arange(n))
-    return solve_fused(problem.at(lam), groups, choose_method, **OPTIONS, **options)
+    return solve_graph(problem.at(lam), groups, choose_method, **OPTIONS, **options)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def problem():
 def test_on_the_line_is_between_the_two_or_beyond(problem, lam):
     one, other = found(problem, 0.02), found(problem, 0.03)
     at, along = problem.at(lam), (lam - 0.02) / 0.01
-    start = _on_the_line(at, one.small, other, contract(at, one.groups))
+    start = _on_line_through(at, one.small, other, contract(at, one.groups))
     dual = one.small.dual + along * (other.small.dual - one.small.dual)
     np.testing.assert_allclose(start.dual, dual, atol=1e-12)
     assert at.constraint.residual(start.centroids) <= 1e-9
@@ -49,21 +49,21 @@ def test_duals_that_the_other_does_not_have_stay(problem):
     whole = np.zeros(12, np.int64)
     other = found(problem, 50.0, groups=whole)
     assert other.small.dual.shape[0] == 0
-    start = _on_the_line(problem.at(1.0), one.small, other, contract(problem, one.groups))
+    start = _on_line_through(problem.at(1.0), one.small, other, contract(problem, one.groups))
     np.testing.assert_array_equal(start.dual, one.small.dual)
 
 
 def test_between_two_solutions_less_is_left_to_do(problem):
     one, other = found(problem, 0.020), found(problem, 0.024)
     plain = found(problem, 0.022, start=one)
-    ahead = found(problem, 0.022, start=one, beside=other)
+    ahead = found(problem, 0.022, start=one, second=other)
     assert ahead.small.relative_gap <= 1e-7
     assert ahead.small.n_iter < plain.small.n_iter
     np.testing.assert_array_equal(ahead.labels, plain.labels)
 
 
 def test_at_rest_every_node_is_its_own_centroid(problem):
-    still = at_rest(problem)
+    still = unpenalized_solution(problem)
     assert isinstance(still, ContractedSolution)
     assert still.small.relative_gap <= 1e-12
     np.testing.assert_array_equal(still.labels, np.arange(12))
@@ -71,4 +71,4 @@ def test_at_rest_every_node_is_its_own_centroid(problem):
 
 def test_carried_to_the_same_groups_is_the_solution_itself(problem):
     one = found(problem, 0.02)
-    assert carried(problem, one, contract(problem, one.groups)) is one.small
+    assert transfer(problem, one, contract(problem, one.groups)) is one.small

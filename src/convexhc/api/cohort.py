@@ -18,15 +18,15 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from convexhc._checks import checked_count
+from convexhc.api.clustering import cluster
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.kernels.threads import limited_threads
-from convexhc.path.result import Path
-from convexhc.path.similarity_path import solve_path
+from convexhc.path.path import Path
 from convexhc.version import __version__
 
-# Options of solve_path that concern a single run, and what to use instead.
-_SINGLE = {"checkpoint": "folder", "on_check": "on_result"}
+# Options of cluster that concern a single run, and what to use instead.
+_SINGLE = {"checkpoint": "folder", "on_check": "on_result", "progress": "on_result"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ def solve_paths(
 ) -> Cohort:
     """Solve the paths of many graphs: a cohort, bootstrap samples, a grid of parameters.
 
-    Each graph is one call of `convexhc.solve_path` in a worker of joblib: processes on this
+    Each graph is one call of `convexhc.cluster` in a worker of joblib: processes on this
     machine, or whatever backend ``joblib.parallel_config`` names, such as a Dask cluster. A graph
     that fails is reported, and the others go on.
 
@@ -130,7 +130,7 @@ def solve_paths(
     on_result : callable, optional
         Called as ``on_result(done, outcome)`` in the calling process, in the order of completion.
     **options
-        Options of `convexhc.solve_path`.
+        Options of `convexhc.cluster`.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def solve_paths(
     Raises
     ------
     TypeError
-        An option that `solve_path` does not have. What is wrong with a graph raises nothing: see
+        An option that `cluster` does not have. What is wrong with a graph raises nothing: see
         ``failed``.
 
     Notes
@@ -213,7 +213,7 @@ def _solved(task: _Task) -> tuple[int, Outcome]:
     begun = time.perf_counter()
     try:
         with limited_threads(task.n_threads):
-            path = solve_path(task.graph, **task.options)
+            path = cluster(task.graph, **task.options)
     except Exception as error:
         return task.place, _failure(task.name, error)
     return task.place, Outcome(task.name, path, seconds=time.perf_counter() - begun)
@@ -225,13 +225,13 @@ def _failure(name: Hashable, error: Exception) -> Outcome:
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that solve_path has, and that several graphs can share."""
-    known = list(inspect.signature(solve_path).parameters)[1:]
+    """Options that cluster has, and that several graphs can share."""
+    known = list(inspect.signature(cluster).parameters)[1:]
     for name in options:
         if name in _SINGLE:
             raise TypeError(f"{name} is for a single path: use {_SINGLE[name]}.")
         if name not in known:
-            raise TypeError(f"solve_path has no option {name!r}; it has {', '.join(known)}.")
+            raise TypeError(f"cluster has no option {name!r}; it has {', '.join(known)}.")
     shared = dict(options)
     if isinstance(shared.get("lambdas"), Iterator):
         # An iterator would be empty after the first graph.
@@ -242,7 +242,7 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
 def _kept(task: _Task, folder: File) -> _Task:
     """The task with the file its path is kept in; its name tells data, options and version."""
     folder.mkdir(parents=True, exist_ok=True)
-    graph = as_graph(task.graph, signed=task.options.get("weights") is not None)
+    graph = as_graph(task.graph, signed=task.options.get("similarity") == "precomputed")
     mark = hashlib.sha256(_digest(graph).encode())
     for key in sorted(task.options):
         mark.update(json.dumps([key, _plain(key, task.options[key])]).encode())
@@ -263,7 +263,7 @@ def _stored(task: _Task) -> Outcome | None:
 
 def _plain(key: str, value: Any) -> Any:
     """An option as JSON, for the fingerprint."""
-    if key == "weights" and not isinstance(value, int | np.integer | None):
+    if key == "weights" and not isinstance(value, str | int | np.integer | None):
         return _digest(as_graph(value))
     if isinstance(value, np.generic):
         return value.item()

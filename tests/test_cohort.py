@@ -11,11 +11,13 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import convexhc
+from convexhc.api import cohort as module
 from convexhc.kernels.threads import limited_threads
-from convexhc.path import cohort as module
 from laws import random_kernel
 
 LAMBDAS = [0.05, 0.3, 2.0]
+# The paper's problem on a given similarity.
+PAPER = {"similarity": "precomputed", "weights": None, "lambdas": LAMBDAS}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,7 @@ def graphs():
 
 @pytest.fixture(scope="module")
 def singles(graphs):
-    return {name: convexhc.solve_path(graph, LAMBDAS) for name, graph in graphs.items()}
+    return {name: convexhc.cluster(graph, **PAPER) for name, graph in graphs.items()}
 
 
 def assert_same(path, other):
@@ -38,7 +40,7 @@ def assert_same(path, other):
 def test_paths_are_those_of_single_calls_in_the_order_given(graphs, singles):
     seen = []
     cohort = convexhc.solve_paths(
-        graphs, lambdas=LAMBDAS, on_result=lambda done, outcome: seen.append((done, outcome.name))
+        graphs, **PAPER, on_result=lambda done, outcome: seen.append((done, outcome.name))
     )
     assert [outcome.name for outcome in cohort] == list(graphs)
     assert seen == [(k + 1, name) for k, name in enumerate(graphs)]
@@ -49,7 +51,9 @@ def test_paths_are_those_of_single_calls_in_the_order_given(graphs, singles):
 
 
 def test_a_list_or_a_generator_is_named_by_place(graphs):
-    cohort = convexhc.solve_paths((graph for graph in graphs.values()), lambdas=iter(LAMBDAS))
+    cohort = convexhc.solve_paths(
+        (graph for graph in graphs.values()), **{**PAPER, "lambdas": iter(LAMBDAS)}
+    )
     assert list(cohort.paths) == [0, 1, 2, 3]
     assert all(path.lambdas.tolist() == LAMBDAS for path in cohort.paths.values())
     assert len(convexhc.solve_paths([])) == 0
@@ -65,7 +69,7 @@ def test_a_graph_that_fails_is_reported_and_the_others_kept(graphs, singles, kep
         "g1": graphs["g1"],
     }
     folder = tmp_path / "kept" if kept else None
-    cohort = convexhc.solve_paths(mixed, lambdas=LAMBDAS, folder=folder)
+    cohort = convexhc.solve_paths(mixed, **PAPER, folder=folder)
     assert [outcome.name for outcome in cohort] == list(mixed)
     assert list(cohort.paths) == ["g0", "g1"]
     assert cohort.failed["indefinite"].startswith("ValueError: the similarity is not positive")
@@ -78,7 +82,7 @@ def test_a_graph_that_fails_is_reported_and_the_others_kept(graphs, singles, kep
 
 def test_memory_that_is_short_is_a_failure_of_that_graph(graphs, monkeypatch):
     monkeypatch.setattr("convexhc.solvers.memory.available", lambda: 0)
-    cohort = convexhc.solve_paths(graphs, lambdas=LAMBDAS)
+    cohort = convexhc.solve_paths(graphs, **PAPER)
     assert len(cohort.failed) == 4
     assert cohort.failed["g2"].startswith("MemoryError: ")
 
@@ -94,15 +98,15 @@ def test_a_second_call_reads_the_finished_and_solves_the_rest(
             raise Interrupted
 
     with pytest.raises(Interrupted):
-        convexhc.solve_paths(graphs, lambdas=LAMBDAS, folder=tmp_path, on_result=after_two)
+        convexhc.solve_paths(graphs, **PAPER, folder=tmp_path, on_result=after_two)
     assert len(list(tmp_path.iterdir())) == 2
-    cohort = convexhc.solve_paths(graphs, lambdas=LAMBDAS, folder=tmp_path)
+    cohort = convexhc.solve_paths(graphs, **PAPER, folder=tmp_path)
     assert [outcome.resumed for outcome in cohort] == [True, True, False, False]
     for name, path in cohort.paths.items():
         assert_same(path, singles[name])
-    monkeypatch.setattr(module, "solve_path", None)
+    monkeypatch.setattr(module, "cluster", None)
     monkeypatch.setattr(module, "_checked", dict)
-    again = convexhc.solve_paths(graphs, lambdas=LAMBDAS, folder=tmp_path)
+    again = convexhc.solve_paths(graphs, **PAPER, folder=tmp_path)
     assert all(outcome.resumed for outcome in again)
     assert sorted(file.suffix for file in tmp_path.iterdir()) == [".npz"] * 4
 
@@ -110,17 +114,17 @@ def test_a_second_call_reads_the_finished_and_solves_the_rest(
 def test_a_failed_graph_is_tried_again(graphs, tmp_path, monkeypatch):
     with monkeypatch.context() as short:
         short.setattr("convexhc.solvers.memory.available", lambda: 0)
-        first = convexhc.solve_paths(graphs, lambdas=LAMBDAS, folder=tmp_path)
+        first = convexhc.solve_paths(graphs, **PAPER, folder=tmp_path)
     assert len(first.failed) == 4
-    assert not convexhc.solve_paths(graphs, lambdas=LAMBDAS, folder=tmp_path).failed
+    assert not convexhc.solve_paths(graphs, **PAPER, folder=tmp_path).failed
 
 
 @pytest.mark.parametrize("change", ["data", "option", "each", "weights", "name", "names", "damage"])
 def test_nothing_is_read_that_belongs_to_another_run(change, graphs, tmp_path):
     graph = graphs["g1"]
-    convexhc.solve_paths({"a": graph}, lambdas=LAMBDAS, folder=tmp_path)
+    convexhc.solve_paths({"a": graph}, **PAPER, folder=tmp_path)
     (file,) = tmp_path.iterdir()
-    options = {"lambdas": LAMBDAS, "folder": tmp_path}
+    options = {**PAPER, "folder": tmp_path}
     given = {"a": graph}
     if change == "data":
         given = {"a": graph.with_diagonal(graph.diagonal + 0.1)}
@@ -146,7 +150,7 @@ def test_nothing_is_read_that_belongs_to_another_run(change, graphs, tmp_path):
 def test_names_that_look_alike_have_files_of_their_own(graphs, tmp_path):
     named = {"a/b": graphs["g0"], "a b": graphs["g0"], ("a", "b"): graphs["g0"], 1: graphs["g0"]}
     named["1"] = graphs["g0"]
-    convexhc.solve_paths(named, lambdas=LAMBDAS, folder=tmp_path)
+    convexhc.solve_paths(named, **PAPER, folder=tmp_path)
     assert len(list(tmp_path.iterdir())) == 5
     assert all(file.parent == tmp_path for file in tmp_path.rglob("*.npz"))
 
@@ -154,14 +158,14 @@ def test_names_that_look_alike_have_files_of_their_own(graphs, tmp_path):
 def test_single_graphs_have_options_of_their_own(graphs):
     grid = dict.fromkeys((0.0, 0.5, 1.0), graphs["g3"])
     each = {ratio: {"l1_ratio": ratio} for ratio in grid}
-    cohort = convexhc.solve_paths(grid, each=each, lambdas=LAMBDAS)
+    cohort = convexhc.solve_paths(grid, each=each, **PAPER)
     for ratio, path in cohort.paths.items():
         assert path.provenance.options["l1_ratio"] == ratio
-        assert_same(path, convexhc.solve_path(graphs["g3"], LAMBDAS, l1_ratio=ratio))
+        assert_same(path, convexhc.cluster(graphs["g3"], **PAPER, l1_ratio=ratio))
 
 
 def test_options_that_make_no_sense_are_refused_before_anything_is_solved(graphs, tmp_path):
-    with pytest.raises(TypeError, match=r"no option 'tolerance'; it has lambdas, weights"):
+    with pytest.raises(TypeError, match=r"no option 'tolerance'; it has lambdas, similarity"):
         convexhc.solve_paths(graphs, tolerance=1.0)
     with pytest.raises(TypeError, match="checkpoint is for a single path: use folder"):
         convexhc.solve_paths(graphs, checkpoint="x.npz")
@@ -171,7 +175,7 @@ def test_options_that_make_no_sense_are_refused_before_anything_is_solved(graphs
         convexhc.solve_paths(graphs, each={"g9": {}})
     with pytest.raises(ValueError, match="n_threads must be at least 1"):
         convexhc.solve_paths(graphs, n_threads=0)
-    kept = convexhc.solve_paths(graphs, lambdas=LAMBDAS, keep=lambda lam: True, folder=tmp_path)
+    kept = convexhc.solve_paths(graphs, **PAPER, keep=lambda lam: True, folder=tmp_path)
     assert "cannot be told apart" in kept.failed["g0"]
 
 
@@ -186,7 +190,7 @@ def test_threads_are_limited_inside_and_as_before_outside():
 
 def test_two_threads_of_joblib_give_the_same_paths(graphs, singles):
     with joblib.parallel_config("threading"):
-        cohort = convexhc.solve_paths(graphs, n_jobs=2, lambdas=LAMBDAS)
+        cohort = convexhc.solve_paths(graphs, n_jobs=2, **PAPER)
     for name, path in cohort.paths.items():
         assert_same(path, singles[name])
 
@@ -204,9 +208,7 @@ def test_every_graph_is_handed_out_at_once_for_workers_that_come_later(graphs, m
     monkeypatch.setattr(module, "delayed", delayed)
     many = dict.fromkeys(range(24), graphs["g0"])
     with joblib.parallel_config("threading"):
-        convexhc.solve_paths(
-            many, n_jobs=2, lambdas=LAMBDAS, on_result=lambda *_: seen.append(len(handed))
-        )
+        convexhc.solve_paths(many, n_jobs=2, **PAPER, on_result=lambda *_: seen.append(len(handed)))
     assert seen == [24] * 24
 
 
@@ -216,7 +218,7 @@ def test_two_processes_give_the_same_paths_and_survive_a_failure(graphs, singles
     cohort = convexhc.solve_paths(
         bad | graphs,
         n_jobs=2,
-        lambdas=LAMBDAS,
+        **PAPER,
         folder=tmp_path,
         on_result=lambda done, outcome: seen.append((done, os.getpid())),
     )
@@ -244,7 +246,7 @@ def test_a_dask_cluster_gives_the_same_paths_and_survives_a_failure(graphs, sing
     ):
         (worker,) = client.run(os.getpid).values()
         cohort = convexhc.solve_paths(
-            {"bad": -np.eye(2)} | graphs, lambdas=LAMBDAS, folder=tmp_path / "kept"
+            {"bad": -np.eye(2)} | graphs, **PAPER, folder=tmp_path / "kept"
         )
         (elsewhere,) = joblib.Parallel()([joblib.delayed(os.getpid)()])
     assert elsewhere == worker != os.getpid()

@@ -1,9 +1,9 @@
-"""The path as a result: partitions, certificates, tree, summary, storage."""
+"""The result of a path: partitions, certificates, tree, summary, storage."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -13,16 +13,23 @@ from numpy.typing import NDArray
 from convexhc._checks import nonnegative
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
-from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
-from convexhc.path.checkpoint import pack_graph, pack_levels, unpack_graph, unpack_levels
-from convexhc.path.level import Level
+from convexhc.io.archive import (
+    File,
+    decode_names,
+    encode_names,
+    pack_graph,
+    read_npz,
+    unpack_graph,
+    write_npz,
+)
+from convexhc.path.level import Level, pack_levels, unpack_levels
 from convexhc.path.suggestion import Suggestion, suggest
 from convexhc.path.summary import summary_of
+from convexhc.provenance import Provenance
 from convexhc.similarity import spectral_features
 from convexhc.similarity.density import Density
 from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.structure import Structure
-from convexhc.solvers.provenance import Provenance
 from convexhc.solvers.solution import members
 from convexhc.tree import Plateau, Split, Tree
 from convexhc.tree.cut import Small
@@ -292,16 +299,22 @@ class Path:
         )
         return members(labels, self.names)
 
+    def renamed(self, names: Iterable[Hashable]) -> Path:
+        """The same path with other names of the nodes."""
+        chosen = tuple(names)
+        graph = None if self.graph is None else replace(self.graph, names=chosen)
+        return replace(self, names=chosen, graph=graph)
+
     def centroids(self, lam: float) -> FloatArray:
         """Centroids (rows) at the solved lam nearest to ``lam`` in ratio."""
-        kept = [level for level in self.levels if level.distinct is not None]
+        kept = [level for level in self.levels if level.cluster_centroids is not None]
         if not kept:
             raise ValueError(
                 "no centroids were kept: run solve_path with keep='all', or solve(K, lam) again."
             )
         level = min(kept, key=lambda p: abs(np.log((p.lam + 1e-300) / (lam + 1e-300))))
-        assert level.distinct is not None
-        return level.distinct[level.labels]
+        assert level.cluster_centroids is not None
+        return level.cluster_centroids[level.labels]
 
     def pi(self, lam: float) -> FloatArray:
         """The paper's matrix (columns are centroids) at the solved lam nearest to ``lam``."""
@@ -330,7 +343,7 @@ class Path:
                 "relative_gap": self.relative_gap,
                 "n_iter": [level.n_iter for level in self.levels],
                 "seconds": [level.seconds for level in self.levels],
-                "status": [level.status for level in self.levels],
+                "status": [level.status.name for level in self.levels],
             }
         )
 

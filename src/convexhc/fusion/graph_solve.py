@@ -1,10 +1,10 @@
-"""Solve for one centroid a group of nodes, and part the groups that may not stay together.
+"""Solve the graph problem at one lam with one centroid per group of nodes.
 
-Groups are a guess at what is fused: the clusters of a neighbouring lam, or any others. The
-contracted problem is solved in O(c N) for c groups; a flow inside every group then proves that its
-solution solves the full problem, or the group is parted and solved anew. Too many groups are no
-harm, since the solver fuses them again; too few are found out. Nothing of the size N^2 or N E is
-held.
+Groups are a guess of what is fused, for instance the clusters at a neighbouring lam. The contracted
+problem costs O(c N) for c groups. A flow inside every group then proves that its solution solves
+the full problem, or the group is split and the problem solved again. Groups that are too fine do no
+harm, since the solver fuses them; groups that are too coarse are detected. Nothing of size N^2 or
+N E is stored.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from convexhc.solvers.solution import Solution, Status
 
 Chooser = Callable[[FusionProblem], Method[FusionProblem, Any]]
 
-# What the contracted solve may use of the gap, the rest being left to flows that do not quite fit.
-_PART = 0.9
+# Share of the gap left to the contracted solve; the rest is for flows that do not quite fit.
+_CONTRACTED_SHARE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class ContractedSolution:
-    """A solution of the full problem, written with one centroid a group.
+    """A solution of the full problem with one centroid per group.
 
     Parameters
     ----------
     contraction : Contraction
         The groups, and the problem on them.
     small : Solution
-        Solution of the contracted problem, whose certificate holds for the full one.
-    ways : Conductances or None
-        Those of the flows that prove it: where to start from at the next lam.
+        Solution of the contracted problem. Its certificate holds for the full problem.
+    conductances : Conductances or None
+        Conductances of the flows that prove it: a warm start for the next lam.
     """
 
     contraction: Contraction
     small: Solution
-    ways: Conductances | None = None
+    conductances: Conductances | None = None
 
     @property
     def groups(self) -> Labels:
@@ -62,7 +62,7 @@ class ContractedSolution:
 
     @cached_property
     def labels(self) -> Labels:
-        """Cluster of every node; groups may have fused into one."""
+        """Cluster of every node. Several groups may share a cluster."""
         return self.small.labels[self.groups]
 
     @property
@@ -71,134 +71,142 @@ class ContractedSolution:
         return self.small.n_clusters
 
 
-def solve_fused(
+def solve_graph(
     problem: FusionProblem,
     groups: Labels,
     choose: Chooser,
     *,
     start: ContractedSolution | None = None,
-    beside: ContractedSolution | None = None,
+    second: ContractedSolution | None = None,
     tol: float,
     max_iter: int,
-    most: int | None = None,
+    max_groups: int | None = None,
 ) -> ContractedSolution | None:
-    """Minimise a problem from a guess of what is fused.
+    """Minimise a problem, starting from a guess of what is fused.
 
     Parameters
     ----------
     problem : FusionProblem
-        The full problem, with a fusion penalty.
+        The full problem.
     groups : (N,) ndarray of int
-        First guess.
+        Initial guess.
     choose : callable
-        The method for a contracted problem.
+        Returns the method for a contracted problem.
     start : ContractedSolution, optional
-        Warm start on any groups, at any lam.
-    beside : ContractedSolution, optional
-        A solution at yet another lam: the first start is then taken on the line through both.
+        Warm start, on any groups and at any lam.
+    second : ContractedSolution, optional
+        A solution at another lam. The first warm start is then taken on the line through both.
     tol, max_iter
-        Relative gap and budget of iterations of every contracted solve.
-    most : int, optional
-        Number of groups above which to give up.
+        Relative gap, and iteration budget of every contracted solve.
+    max_groups : int, optional
+        Give up when more groups than this are needed.
 
     Returns
     -------
     ContractedSolution or None
-        Its groups are those given, or finer: connected, numbered by first occurrence. None if there
-        would have to be more of them than ``most``.
+        Its groups are connected, as fine as the guess or finer, and numbered by first occurrence.
+        None if there would be more than ``max_groups``.
     """
     n_iter, seconds = 0, 0.0
-    ways = Conductances.of(problem) if start is None or start.ways is None else start.ways.copy()
+    known = None if start is None else start.conductances
+    conductances = Conductances.of(problem) if known is None else known.copy()
     groups, parting = connected(problem, groups), None
     while True:
         contraction = _contraction(problem, groups, start)
         small_problem = contraction.problem.at(problem.lam)
-        first = None if start is None else carried(problem, start, contraction, parting)
-        if first is not None and beside is not None and beside.lam != first.lam:
-            first = _on_the_line(problem, first, beside, contraction)
-            beside = None
+        first = None if start is None else transfer(problem, start, contraction, parting)
+        if first is not None and second is not None and second.lam != first.lam:
+            first = _on_line_through(problem, first, second, contraction)
+            second = None
         method = choose(small_problem)
-        part = 1.0 if small_problem.shape[0] == groups.size else _PART
-        small = run(small_problem, method, start=first, tol=part * tol, max_iter=max_iter)
+        share = 1.0 if small_problem.shape[0] == groups.size else _CONTRACTED_SHARE
+        small = run(small_problem, method, start=first, tol=share * tol, max_iter=max_iter)
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
         spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
-        parting, price = parted(problem, contraction, small.dual, spare=spare, ways=ways)
+        parting, price = parted(problem, contraction, small.dual, spare=spare, ways=conductances)
         small = replace(small, certificate=proof._replace(gap=proof.gap + price))
-        start = ContractedSolution(contraction, small, ways)
+        start = ContractedSolution(contraction, small, conductances)
         if parting is None:
             lost = small.status is Status.SOLVED and small.relative_gap > tol * (1.0 + 1e-9)
             return replace(start, small=replace(small, status=Status.ROUND_OFF)) if lost else start
         groups = parting.groups
-        if most is not None and groups.max() >= most:
+        if max_groups is not None and groups.max() >= max_groups:
             return None
 
 
 def _contraction(
     problem: FusionProblem, groups: Labels, start: ContractedSolution | None
 ) -> Contraction:
-    """That of the start, if its groups are these: what was computed for it is of use again."""
+    """The contraction on these groups; that of the start if it is the same, with its caches."""
     if start is not None and np.array_equal(start.groups, groups):
         return start.contraction
     return contract(problem, groups)
 
 
-def _on_the_line(
-    problem: FusionProblem, first: Solution, beside: ContractedSolution, contraction: Contraction
+def _on_line_through(
+    problem: FusionProblem, first: Solution, second: ContractedSolution, contraction: Contraction
 ) -> Solution:
-    """A start at the lam of the problem, as if solutions were straight between two lam. O(c N).
+    """Interpolate or extrapolate two solutions linearly to the lam of the problem. O(c N).
 
-    Duals that the other solution does not have, inside its groups, are left as they are.
+    Duals of edges inside the groups of the second solution are unknown there and left as they are.
     """
-    other, small = carried(problem, beside, contraction), contraction.problem
-    along = (problem.lam - first.lam) / (beside.lam - first.lam)
+    other, small = transfer(problem, second, contraction), contraction.problem
+    along = (problem.lam - first.lam) / (second.lam - first.lam)
     edges = small.penalty.edges
-    group = beside.groups[np.unique(contraction.labels, return_index=True)[1]]
+    group = second.groups[np.unique(contraction.labels, return_index=True)[1]]
     known = along * (group[edges.tail] != group[edges.head])
     everywhere = np.full(group.size, along)
     C = on_line(first.centroids, other.centroids, everywhere)
-    signs = None
+    multipliers = None
     if first.nonneg_dual is not None and other.nonneg_dual is not None:
-        signs = on_line(first.nonneg_dual, other.nonneg_dual, everywhere)
-        np.minimum(signs, 0.0, out=signs)
+        multipliers = on_line(first.nonneg_dual, other.nonneg_dual, everywhere)
+        np.minimum(multipliers, 0.0, out=multipliers)
     return replace(
         first,
         centroids=C if 0.0 <= along <= 1.0 else small.constraint.project(C).C,
         dual=on_line(first.dual, other.dual, known),
-        nonneg_dual=signs,
+        nonneg_dual=multipliers,
     )
 
 
-def at_rest(problem: FusionProblem) -> ContractedSolution:
-    """The solution without penalty, lam = 0: every node its own centroid, every dual zero."""
-    n, still = problem.shape[0], problem.at(0.0)
+def unpenalized_solution(problem: FusionProblem) -> ContractedSolution:
+    """The solution at lam = 0: every node is its own centroid, every dual is zero."""
+    n, alone = problem.shape[0], problem.at(0.0)
     C, Y = np.eye(n), np.zeros((problem.penalty.n_edges, n))
-    proof = still.certify(C, Y)
-    alone = Solution(
-        C, Y, np.arange(n), proof, Status.SOLVED, 0, 0.0, "rest", nonneg_dual=np.zeros((n, n))
+    solution = Solution(
+        C,
+        Y,
+        np.arange(n),
+        alone.certify(C, Y),
+        Status.SOLVED,
+        0,
+        0.0,
+        "closed form",
+        nonneg_dual=np.zeros((n, n)),
     )
-    return ContractedSolution(contract(problem, np.arange(n)), alone)
+    return ContractedSolution(contract(problem, np.arange(n)), solution)
 
 
 def connected(problem: FusionProblem, groups: Labels) -> Labels:
-    """The connected pieces of every group. O(N + E)."""
+    """Split every group into its connected components. O(N + E)."""
     edges = problem.penalty.edges
     inside = groups[edges.tail] == groups[edges.head]
     return components(groups.size, edges.tail, edges.head, inside)
 
 
-def carried(
+def transfer(
     problem: FusionProblem,
     start: ContractedSolution,
     contraction: Contraction,
     parting: Parting | None = None,
 ) -> Solution:
-    """A solution on some groups, written for those of another contraction. O(c N).
+    """Rewrite a solution on some groups for the groups of another contraction. O(c N).
 
-    Centroids are averaged over the new groups; the dual of an edge of nodes is its share of the
-    dual between the old groups, or its flow where a group was parted, and duals of all edges
-    between two new groups are added. Labels are those of the first member.
+    Centroids are averaged over the new groups. The dual of an edge between nodes is its share of
+    the dual between the old groups, or its flow where a group was split; duals of all edges
+    between two new groups are summed. Labels are those of the first member.
     """
     old = start.small
     if parting is None and np.array_equal(start.groups, contraction.labels):

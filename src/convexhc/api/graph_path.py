@@ -1,0 +1,144 @@
+"""`convexhc.solve_path`: the paper's problem from single nodes to the consensus."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from convexhc.api.options import Keep, Lambdas, MethodLike, OnLevel, Options, Progress
+from convexhc.api.single_lam import read_problem, similarity_record
+from convexhc.kernels.threads import threads_along
+from convexhc.path.checkpoint import Checkpoint
+from convexhc.path.engine import FusionModel, run
+from convexhc.path.graph_model import GraphModel
+from convexhc.path.path import Path
+from convexhc.path.plan import Bisecting, Descending, Grid, Plan
+from convexhc.progress_line import progress_listener
+from convexhc.provenance import Provenance, fingerprint
+from convexhc.solvers.choose import choose_method
+from convexhc.solvers.memory import check_memory
+
+# Centroids of every lam are kept by default up to this many nodes.
+_KEEP_NODES = 1000
+
+
+def solve_path(
+    K: Any,
+    lambdas: Lambdas = Options.lambdas,
+    *,
+    weights: Any = None,
+    l1_ratio: float = Options.l1_ratio,
+    method: MethodLike = Options.method,
+    tol: float = Options.tol,
+    max_iter: int = Options.max_iter,
+    max_clusters: int | None = Options.max_clusters,
+    lam_step: float = Options.lam_step,
+    keep: Keep | None = Options.keep,
+    constraint: str = Options.constraint,
+    checkpoint: str | os.PathLike[str] | None = None,
+    on_check: OnLevel | None = None,
+    progress: Progress = False,
+) -> Path:
+    """Cluster a graph or similarity matrix at every scale.
+
+    Solves the problem of `convexhc.solve` for growing lam, each from the solution before it, from
+    single nodes until every connected component is one cluster. Without ``lambdas`` the range is
+    found and refined: an interval in which more than one fusion happens is bisected (in log lam)
+    until its ends are within ``lam_step``; several fusions at one lam stay one event.
+
+    With ``max_clusters`` only the coarse scales are solved, from the consensus downwards, and
+    clusters are split where the certificate demands it: memory grows like c n for c clusters, not
+    like n^2, so that graphs of ten thousand nodes are feasible.
+
+    Parameters
+    ----------
+    K : graph or (n, n) similarity
+        As for `convexhc.solve`.
+    lambdas : iterable of float or int, optional
+        Solve exactly these; or so many, in equal ratios up to the consensus.
+    weights, l1_ratio, method, tol, max_iter, constraint
+        As for `convexhc.solve`.
+    max_clusters : int, optional
+        Go down from the consensus until there are more clusters than this.
+    lam_step : float
+        Relative step of lam below which fusions are not separated further.
+    keep : {"all", "labels"} or callable, optional
+        Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
+        Default: all up to 1000 nodes.
+    checkpoint : path, optional
+        File written after every lam; if it is large, when the run ends, is interrupted, or has
+        been running for a while. If it exists, the run continues from there and ends in the same
+        result as an uninterrupted one.
+    on_check : callable, optional
+        Called with every solved `Level`; a true answer ends the path there.
+    progress : bool or callable
+        True draws a progress line on standard error; a callable is called with every `Level`.
+
+    Returns
+    -------
+    Path
+        Partitions, certificates and the tree.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `convexhc.solve`; or a checkpoint of another run, or a damaged one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import convexhc
+    >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
+    >>> path = convexhc.solve_path(K)
+    >>> path.level_n_clusters
+    (6, 2, 1)
+    >>> path.labels(n_clusters=2)
+    array([0, 0, 0, 1, 1, 1])
+    """
+    options = Options(
+        lambdas=lambdas,
+        l1_ratio=l1_ratio,
+        method=method,
+        tol=tol,
+        max_iter=max_iter,
+        lam_step=lam_step,
+        max_clusters=max_clusters,
+        constraint=constraint,
+        keep=keep,
+    )
+    graph, problem = read_problem(K, 0.0, weights=weights, options=options)
+    if max_clusters is None:
+        check_memory(problem, choose_method(problem, options.method).name)
+    provenance = Provenance.of(
+        options.record(similarity=similarity_record(K)), fingerprint(graph, problem.penalty.graph)
+    )
+    down = options.max_clusters is not None
+    model = GraphModel(graph, problem, options.method, options.tol, options.max_iter, down)
+    store = None if checkpoint is None else Checkpoint(checkpoint, provenance.digest, problem)
+    with threads_along(problem.shape, dense=problem.fidelity.in_full):
+        plan = choose_plan(model, options)
+        return run(
+            model,
+            plan,
+            provenance,
+            keep=options.keeper(small=graph.n <= _KEEP_NODES),
+            store=store,
+            listen=progress_listener(progress, on_check, plan),
+        )
+
+
+def choose_plan(model: FusionModel[Any], options: Options) -> Plan:
+    """The plan that the options ask for: a given or geometric grid, bisection, or from above."""
+    n_components = int(model.components.max()) + 1
+    if options.grid is not None:
+        return Grid(options.grid, descending=options.max_clusters is not None)
+    if options.max_clusters is not None:
+        n_nodes = len(model.names)
+        return Descending(
+            model.lam_max, options.lam_step, n_nodes, n_components, options.max_clusters
+        )
+    if isinstance(options.lambdas, int):
+        return Grid(model.geometric_grid(options.lambdas), stop_at=n_components)
+    return Bisecting(
+        model.lam_max, options.lam_step, len(model.names), n_components, model.only_identical
+    )

@@ -1,0 +1,124 @@
+"""The graph model (eq. 4) on a path: kernel, fusion penalty, doubly stochastic centroids."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from convexhc._types import Labels
+from convexhc.fusion.graph_solve import ContractedSolution, solve_graph, unpenalized_solution
+from convexhc.fusion.lam_max import consensus_bound
+from convexhc.graph import Graph
+from convexhc.model.problem import FusionProblem
+from convexhc.path.level import Level
+from convexhc.path.plan import FIRST_LAM
+from convexhc.solvers.choose import choose_method
+from convexhc.solvers.loop import Method
+
+# Identical nodes may differ in their similarities by this share of the largest one.
+_IDENTICAL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class GraphModel:
+    """Doubly stochastic centroids of a similarity.
+
+    Parameters
+    ----------
+    graph : Graph
+        The similarity K.
+    problem : FusionProblem
+        Its problem, at any lam.
+    method : str or Method
+        As for `choose_method`.
+    tol, max_iter
+        Relative gap, and iterations of every contracted solve.
+    descending : bool
+        Start from one group per component instead of single nodes.
+    """
+
+    graph: Graph
+    problem: FusionProblem
+    method: str | Method[FusionProblem, Any]
+    tol: float
+    max_iter: int
+    descending: bool = False
+    features: None = None
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """Names of the nodes."""
+        return self.graph.names
+
+    @cached_property
+    def components(self) -> Labels:
+        """Connected components of the edge weights."""
+        return self.problem.penalty.graph.components()[1]
+
+    @cached_property
+    def lam_max(self) -> float:
+        """See `consensus_bound`."""
+        return consensus_bound(self.problem)
+
+    @cached_property
+    def matrix(self) -> csr_array:
+        """K."""
+        return self.graph.matrix()
+
+    def unpenalized(self) -> ContractedSolution:
+        """The identity matrix."""
+        return unpenalized_solution(self.problem)
+
+    def solve(
+        self,
+        lam: float,
+        *,
+        start: ContractedSolution | None,
+        second: ContractedSolution | None,
+        max_groups: int | None,
+    ) -> ContractedSolution | None:
+        """Solve on the clusters of ``start`` and prove them, or split them."""
+        first = self.components if self.descending else np.arange(self.graph.n)
+        return solve_graph(
+            self.problem.at(lam),
+            first if start is None else start.labels,
+            lambda small: choose_method(small, self.method),
+            start=start,
+            second=second,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            max_groups=max_groups,
+        )
+
+    def level(self, solution: ContractedSolution, *, keep: bool) -> Level:
+        """One centroid per cluster; without them, the effective rank is computed now."""
+        small, labels = solution.small, solution.labels
+        first = np.unique(labels, return_index=True)[1]
+        level = Level(
+            small.lam,
+            labels,
+            small.objective,
+            small.relative_gap,
+            small.certificate.residual,
+            small.n_iter,
+            small.status,
+            cluster_centroids=small.centroids[solution.groups[first]],
+            similarity=self.matrix,
+        )
+        return level if keep else level.without_centroids()
+
+    def geometric_grid(self, count: int) -> tuple[float, ...]:
+        """Values of lam in equal ratios up to the bound."""
+        bound = self.lam_max
+        return tuple(np.geomspace(FIRST_LAM * bound, bound, count).tolist()) if bound else (1.0,)
+
+    def only_identical(self, labels: Labels) -> bool:
+        """Whether the rows of K are equal inside every cluster."""
+        first = np.unique(labels, return_index=True)[1]
+        difference = abs(self.matrix - self.matrix[first[labels]]).max()
+        return bool(difference <= _IDENTICAL * abs(self.matrix).max())

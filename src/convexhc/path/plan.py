@@ -1,0 +1,255 @@
+"""Plans: which lam a path solves next, and when it ends.
+
+A plan is a pure function of the progress made, so a run that is interrupted and resumed takes the
+same steps as one that is not.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from convexhc._types import Labels
+from convexhc.path.progress import Progress, S, Solved
+
+# First lam of a bisecting path, as a share of the bound on lam.
+FIRST_LAM = 1e-3
+# How often the first lam is lowered tenfold (or doubled, from above) in search of an end.
+_MAX_PROBES = 4
+# Longest step of lam, as a ratio, where clusters merge or split.
+_STEP = 1.5
+# Longest step of lam, as a ratio, while every node is alone.
+_STEP_BEFORE_FUSION = 3.0
+# Range searched, relative to the bound on lam: a path that leaves it ends incomplete.
+_LOWEST, _HIGHEST = 1e-9, 10.0
+
+
+class Plan(Protocol):
+    """Chooses the next lam."""
+
+    @property
+    def descending(self) -> bool:
+        """Whether lam decreases, from the consensus to finer clusters."""
+
+    def next(self, progress: Progress[S]) -> tuple[Progress[S], float | None]:
+        """Accept what is resolved, and name the next lam to solve; None at the end."""
+
+    def is_complete(self, progress: Progress[S]) -> bool:
+        """Whether the path reached its end."""
+
+    def max_groups(self, progress: Progress[S], lam: float) -> int | None:
+        """Number of groups above which ``lam`` is given up for a shorter step."""
+
+    def share(self, lam: float, n_clusters: int) -> float:
+        """Estimated share of the path that is solved once ``lam`` is, between 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Given values of lam.
+
+    Parameters
+    ----------
+    lambdas : tuple of float
+        Increasing.
+    descending : bool
+        Solve the largest first.
+    stop_at : int
+        End as soon as there are this few clusters; 0 solves every lam.
+    """
+
+    lambdas: tuple[float, ...]
+    descending: bool = False
+    stop_at: int = 0
+
+    def next(self, progress: Progress[S]) -> tuple[Progress[S], float | None]:
+        """The next of the grid."""
+        if progress.ahead:
+            progress = progress.advanced()
+        count = len(progress.levels)
+        if count == len(self.lambdas) or self._fused(progress):
+            return progress, None
+        return progress, self.lambdas[-1 - count if self.descending else count]
+
+    def is_complete(self, progress: Progress[S]) -> bool:
+        """Every lam is solved, or the clusters are as few as they can be."""
+        return self._fused(progress) if self.stop_at else len(progress.levels) == len(self.lambdas)
+
+    def max_groups(self, progress: Progress[S], lam: float) -> int | None:
+        """No limit: these lam were asked for."""
+        return None
+
+    def share(self, lam: float, n_clusters: int) -> float:
+        """Share of the grid."""
+        below = bisect_right(self.lambdas, lam) / len(self.lambdas)
+        return 1.0 - below if self.descending else below
+
+    def _fused(self, progress: Progress[S]) -> bool:
+        return progress.current is not None and progress.current.n_clusters <= self.stop_at
+
+
+@dataclass(frozen=True, eq=False)
+class _Refining(ABC):
+    """Steps along lam; intervals with more than one merge or split are bisected in log lam.
+
+    Parameters
+    ----------
+    lam_max : float
+        Bound on the lam at which every component is one cluster.
+    lam_step : float
+        Relative length below which an interval is not bisected further.
+    n_nodes, n_components : int
+        Largest and smallest possible number of clusters.
+    """
+
+    lam_max: float
+    lam_step: float
+    n_nodes: int
+    n_components: int
+
+    def next(self, progress: Progress[S]) -> tuple[Progress[S], float | None]:
+        """Probe for an end of the path; then step, or bisect the interval ahead."""
+        if progress.current is None:
+            probes = len(progress.ahead)
+            if not probes or (probes < _MAX_PROBES and not self._at_start(*progress.ahead[-2:])):
+                return progress, self._probe(probes)
+            progress = progress.advanced()
+        while (current := progress.current) is not None and not self._at_end(current):
+            if not progress.ahead:
+                inside = _LOWEST * self.lam_max < current.lam <= _HIGHEST * self.lam_max
+                return progress, current.lam * self._ratio(progress) if inside else None
+            ahead = progress.ahead[-1]
+            if not self._resolved(current, ahead):
+                return progress, float(np.sqrt(current.lam * ahead.lam))
+            progress = progress.advanced()
+        return progress, None
+
+    def is_complete(self, progress: Progress[S]) -> bool:
+        """Whether the last solution is at the end of the path."""
+        return progress.current is not None and self._at_end(progress.current)
+
+    def _resolved(self, one: Solved, other: Solved) -> bool:
+        ratio = max(one.lam, other.lam) / min(one.lam, other.lam)
+        return ratio <= 1.0 + self.lam_step or n_events(one.labels, other.labels) <= 1
+
+    @abstractmethod
+    def _probe(self, probes: int) -> float:
+        """The next lam in search of the start of the path."""
+
+    @abstractmethod
+    def _at_start(self, *probed: Solved) -> bool:
+        """Whether the last lam probed is the start of the path."""
+
+    @abstractmethod
+    def _at_end(self, solution: Solved) -> bool:
+        """Whether the path ends with this solution."""
+
+    @abstractmethod
+    def _ratio(self, progress: Progress[S]) -> float:
+        """Ratio of the next lam to the current one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bisecting(_Refining):
+    """From single nodes to one cluster per component.
+
+    Parameters
+    ----------
+    only_identical : callable
+        Whether a partition fuses only identical nodes, which fuse at any lam.
+    """
+
+    only_identical: Callable[[Labels], bool]
+    descending: bool = False
+
+    def max_groups(self, progress: Progress[S], lam: float) -> int | None:
+        """No limit: single nodes are where the path starts."""
+        return None
+
+    def share(self, lam: float, n_clusters: int) -> float:
+        """Share of the decades between the first lam and the bound."""
+        return 1.0 - math.log(max(lam, 1e-300) / self.lam_max) / math.log(FIRST_LAM)
+
+    def _probe(self, probes: int) -> float:
+        return self.lam_max * FIRST_LAM * 0.1**probes
+
+    def _at_start(self, *probed: Solved) -> bool:
+        """Only identical nodes are fused, or lowering lam tenfold split nothing."""
+        last = probed[-1]
+        unchanged = len(probed) > 1 and last.n_clusters == probed[0].n_clusters
+        return unchanged or self.only_identical(last.labels)
+
+    def _at_end(self, solution: Solved) -> bool:
+        return solution.n_clusters <= self.n_components
+
+    def _ratio(self, progress: Progress[S]) -> float:
+        """Long steps while no nodes are fused: nothing can be missed there."""
+        current = progress.current
+        alone = current is not None and current.n_clusters == self.n_nodes
+        return _STEP_BEFORE_FUSION if alone else _STEP
+
+
+@dataclass(frozen=True, eq=False)
+class Descending(_Refining):
+    """From the consensus down to more than ``max_clusters`` clusters.
+
+    A lam at which many more groups are needed is given up for a shorter step.
+
+    Parameters
+    ----------
+    max_clusters : int
+        The path ends as soon as there are more clusters than this.
+    """
+
+    max_clusters: int
+    # Give up a lam that needs more than this multiple of ``max_clusters`` groups,
+    crowd_factor: ClassVar[int] = 4
+    # plus this many.
+    crowd_offset: ClassVar[int] = 100
+    descending: bool = True
+
+    def max_groups(self, progress: Progress[S], lam: float) -> int | None:
+        """A limit as long as a shorter step is left to try."""
+        shortest = (1.0 + self.lam_step) * (1.0 + 1e-9)
+        if progress.current is None or progress.current.lam <= shortest * lam:
+            return None
+        return self.crowd_factor * self.max_clusters + self.crowd_offset
+
+    def share(self, lam: float, n_clusters: int) -> float:
+        """Share of the clusters wanted, on a logarithmic scale."""
+        return math.log(n_clusters) / math.log(self.max_clusters + 1)
+
+    def _probe(self, probes: int) -> float:
+        return self.lam_max * 2.0**probes
+
+    def _at_start(self, *probed: Solved) -> bool:
+        return probed[-1].n_clusters == self.n_components
+
+    def _at_end(self, solution: Solved) -> bool:
+        return solution.n_clusters > self.max_clusters or solution.n_clusters == self.n_nodes
+
+    def _ratio(self, progress: Progress[S]) -> float:
+        """Halfway (in log lam) to a lam that was given up, but no shorter than ``lam_step``."""
+        assert progress.current is not None
+        crowded, lam = progress.crowded_lam, progress.current.lam
+        halfway = float(np.sqrt(crowded / lam)) if crowded < lam else 0.0
+        return max(1.0 / _STEP, min(halfway, 1.0 / (1.0 + self.lam_step)))
+
+
+def n_events(left: Labels, right: Labels) -> int:
+    """Number of pairwise merges and splits that lead from one partition to the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> n_events(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    2
+    """
+    both = np.unique(np.stack([left, right]), axis=1).shape[1]
+    return int(2 * both - np.unique(left).size - np.unique(right).size)

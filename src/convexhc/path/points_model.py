@@ -1,0 +1,151 @@
+"""The points model (eq. 1) on a path: squared distances, fusion penalty, no constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from convexhc._types import FloatArray, Labels
+from convexhc.fusion.components import Parts
+from convexhc.fusion.contraction import Contraction, contract
+from convexhc.fusion.graph_solve import ContractedSolution
+from convexhc.fusion.lam_max import consensus_bound
+from convexhc.graph import Graph
+from convexhc.metrics import effective_rank_of
+from convexhc.model.problem import FusionProblem, fuse
+from convexhc.path.level import Level
+from convexhc.solvers.solution import Solution, Status
+
+# Share of the edges that are provably not fused at the first lam of a geometric grid.
+_APART_AT_FIRST = 0.9
+# The grid ends a little above the bound on lam, which may be attained.
+_ABOVE_BOUND = 1.01
+
+
+@dataclass(frozen=True, eq=False)
+class PointsModel:
+    """Centroids of points, or of the features of a graph.
+
+    Parameters
+    ----------
+    names : tuple
+        Names of the points.
+    problem : FusionProblem
+        The points problem, at any lam.
+    graph : Graph
+        By which cuts are judged: the edge weights, or the graph behind the features.
+    tol, max_iter
+        Relative gap, and iterations of every solve.
+    descending : bool
+        Start from one cluster per component.
+    """
+
+    names: tuple[Hashable, ...]
+    problem: FusionProblem
+    graph: Graph
+    tol: float
+    max_iter: int
+    descending: bool = False
+
+    @property
+    def features(self) -> FloatArray:
+        """The points themselves."""
+        return self.problem.fidelity.target
+
+    @cached_property
+    def components(self) -> Labels:
+        """Connected components of the edge weights."""
+        return self.problem.penalty.graph.components()[1]
+
+    @cached_property
+    def lam_max(self) -> float:
+        """See `consensus_bound`."""
+        return consensus_bound(self.problem)
+
+    @cached_property
+    def _parts(self) -> Parts:
+        return Parts.of(self.problem)
+
+    @cached_property
+    def _identity(self) -> Contraction:
+        """Solutions are stored for all points; contraction is internal to a solve."""
+        return contract(self.problem, np.arange(len(self.names)))
+
+    def unpenalized(self) -> None:
+        """The points themselves are where a first solve starts anyway."""
+
+    def solve(
+        self,
+        lam: float,
+        *,
+        start: ContractedSolution | None,
+        second: ContractedSolution | None,
+        max_groups: int | None,
+    ) -> ContractedSolution:
+        """Solve every connected component on the clusters of ``start``."""
+        first = None if start is None else start.small
+        if first is None and self.descending:
+            first = self._consensus(lam)
+        found = self._parts.solve(
+            lam,
+            start=first,
+            before=None if second is None or start is None else second.small,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        return ContractedSolution(self._identity, found)
+
+    def level(self, solution: ContractedSolution, *, keep: bool) -> Level:
+        """One centroid per cluster; the effective rank is that of their scatter. O(c d^2 + d^3)."""
+        small, labels = solution.small, solution.labels
+        centroids = small.centroids[np.unique(labels, return_index=True)[1]]
+        size = np.bincount(labels)
+        deviation = centroids - size @ centroids / size.sum()
+        scatter = (deviation * size[:, None]).T @ deviation
+        return Level(
+            small.lam,
+            labels,
+            small.certificate.objective,
+            small.relative_gap,
+            small.certificate.residual,
+            small.n_iter,
+            small.status,
+            effective_rank_of(scatter) if scatter.any() else 1.0,
+            centroids if keep else None,
+        )
+
+    def only_identical(self, labels: Labels) -> bool:
+        """Whether the points of every cluster are equal."""
+        first = np.unique(labels, return_index=True)[1]
+        return bool((self.features == self.features[first[labels]]).all())
+
+    def geometric_grid(self, count: int) -> tuple[float, ...]:
+        """Values of lam in equal ratios, from the first fusions to the consensus.
+
+        |U_i - X_i| is at most lam times the weights at i, so i and j are apart below
+        lam = |X_i - X_j| / (deg_i + deg_j), up to the ratio of the norms; nine edges of ten are
+        provably apart at the first lam.
+        """
+        penalty, X, graph = self.problem.penalty, self.features, self.problem.penalty.graph
+        degree = np.bincount(graph.tail, graph.weight, graph.n)
+        degree += np.bincount(graph.head, graph.weight, graph.n)
+        apart = np.linalg.norm(X[graph.tail] - X[graph.head], axis=1)
+        apart /= degree[graph.tail] + degree[graph.head]
+        if not (apart > 0.0).any() or self.lam_max <= 0.0:
+            # Nothing to fuse, or nothing apart: every lam has the same clusters.
+            return (1.0,)
+        norm = 1.0 - penalty.l1_ratio + penalty.l1_ratio * X.shape[1] ** 0.5
+        shortest = float(np.quantile(apart[apart > 0.0], 1.0 - _APART_AT_FIRST))
+        first = min(shortest / norm, 0.5 * self.lam_max)
+        return tuple(np.geomspace(first, _ABOVE_BOUND * self.lam_max, count).tolist())
+
+    def _consensus(self, lam: float) -> Solution:
+        """Every component at its mean, with a zero dual: a warm start, not yet certified."""
+        problem = self.problem.at(lam)
+        C = fuse(self.features, self.components)
+        Y = np.zeros((problem.penalty.n_edges, problem.shape[1]))
+        proof = problem.certify(C, Y)
+        return Solution(C, Y, self.components, proof, Status.STOPPED, 0, lam, "consensus")

@@ -1,0 +1,60 @@
+"""How far a path has come: the levels solved, and the solutions that start the next one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+
+from convexhc._types import Labels
+from convexhc.path.level import Level
+
+
+class Solved(Protocol):
+    """A solution at one lam, in whatever form its model keeps it."""
+
+    @property
+    def lam(self) -> float:
+        """Strength of the penalty."""
+
+    @property
+    def labels(self) -> Labels:
+        """Cluster of every node."""
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+
+
+S = TypeVar("S", bound=Solved)
+
+
+@dataclass(frozen=True, eq=False)
+class Progress(Generic[S]):
+    """State of a path under way. It is replaced, never altered: an interrupt finds it whole.
+
+    Parameters
+    ----------
+    levels : tuple of Level
+        Everything solved, in the order in which it was solved.
+    previous, current : solution or None
+        The last two solutions accepted; the next lam starts from ``current``.
+    ahead : tuple of solution
+        Solutions beyond ``current`` whose interval is still refined, the nearest last.
+    crowded_lam : float
+        The last lam given up because it would have needed too many groups.
+    """
+
+    levels: tuple[Level, ...] = ()
+    previous: S | None = None
+    current: S | None = None
+    ahead: tuple[S, ...] = ()
+    crowded_lam: float = 0.0
+
+    def solved(self, level: Level, solution: S) -> Progress[S]:
+        """Add a solution beyond ``current``."""
+        return replace(self, levels=(*self.levels, level), ahead=(*self.ahead, solution))
+
+    def advanced(self) -> Progress[S]:
+        """Accept the nearest solution ahead: it becomes ``current``."""
+        *ahead, nearest = self.ahead
+        return replace(self, previous=self.current, current=nearest, ahead=tuple(ahead))
