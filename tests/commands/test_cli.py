@@ -35,7 +35,7 @@ ONE = ["--lambdas", "1"]
 
 
 either_solver = pytest.mark.parametrize(
-    ("solver", "given"), [("cluster", []), ("solve_path", ["--neighbors", "10"])]
+    ("solver", "given"), [("cluster", []), ("solve_path", ["--weights", "10"])]
 )
 
 
@@ -134,7 +134,7 @@ def test_files_that_are_not_of_a_run_are_not_overwritten_either(
         ["--tol", "-1"],
         ["--l1-ratio", "2"],
         ["--lam-step", "0"],
-        ["--lam-step", "0", "--neighbors", "10"],
+        ["--lam-step", "0", "--weights", "10"],
         ["--method", "admm"],
     ],
     ids=" ".join,
@@ -160,7 +160,7 @@ def test_fit_says_when_a_lam_is_not_solved(
     edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
-    given = ["--lambdas", "0.3", "--max-iter", "1", "--quiet", "--neighbors", "10"]
+    given = ["--lambdas", "0.3", "--max-iter", "1", "--quiet", "--weights", "10"]
     assert main(["fit", str(edges), "-o", out, *given]) == 1
     said = capsys.readouterr()
     assert "--max-iter" in said.err
@@ -214,7 +214,7 @@ def test_cut_does_not_overwrite_a_file_unless_told(fitted: Path, tmp_path: Path)
 
 
 def test_small_clusters_can_be_noise(fitted: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cut", str(fitted), "-k", "2", "--min-size", "13", "--noise"]) == 0
+    assert main(["cut", str(fitted), "-k", "2", "--min-cluster-size", "13", "--noise"]) == 0
     labels = {row["cluster"] for row in read_csv(capsys.readouterr().out)}
     assert labels == {"0"}
 
@@ -326,7 +326,7 @@ def test_info_tells_what_was_not_solved_and_what_to_do(
     edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
-    given = ["--lambdas", "0.3,0.4", "--max-iter", "1", "--quiet", "--neighbors", "10"]
+    given = ["--lambdas", "0.3,0.4", "--max-iter", "1", "--quiet", "--weights", "10"]
     assert main(["fit", str(edges), "-o", out, *given]) == 1
     capsys.readouterr()
     assert main(["info", out]) == 0

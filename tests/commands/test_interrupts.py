@@ -83,7 +83,7 @@ def test_info_of_an_unfinished_run_tells_how_far_it_got_and_how_to_go_on(
 
 
 @pytest.mark.parametrize(
-    ("solver", "given"), [("cluster", []), ("solve_path", ["--neighbors", "10"])]
+    ("solver", "given"), [("cluster", []), ("solve_path", ["--weights", "10"])]
 )
 def test_interrupted_before_the_first_lam_leaves_nothing(
     solver: str,
