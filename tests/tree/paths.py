@@ -1,9 +1,13 @@
-"""Random paths of partitions, and the obvious slow way to read them."""
+"""Random paths of partitions, and naive readings of paths and trees."""
 
 from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
+
+from convexhc.tree import Tree
+
+SEEDS = st.integers(0, 2**32 - 1)
 
 
 @st.composite
@@ -67,3 +71,21 @@ def chain(n):
     rows = np.arange(n - 1)
     left = np.where(rows == 0, 0, n + rows - 1)
     return np.column_stack([left, rows + 1, (rows + 1) / n, rows + 2]).astype(np.float64)
+
+
+def generic_features(n, seed, r=3):
+    return np.random.default_rng(seed).normal(size=(n, r))
+
+
+def clades(tree):
+    """Set of leaves of each node, by the rows."""
+    sets = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
+    for a, b in zip(tree.left, tree.right, strict=True):
+        assert not sets[a] & sets[b]
+        sets.append(sets[a] | sets[b])
+    return sets
+
+
+def star(n):
+    """All leaves meet at one lam."""
+    return Tree.from_partitions([0.5, 1.0], [np.arange(n), np.zeros(n, dtype=int)]).nodes

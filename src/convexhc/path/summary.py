@@ -1,33 +1,30 @@
-"""The summary of a path in a few lines of text."""
+"""The summary of a path as text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from convexhc.path.suggestion import doubt
+from convexhc.path.suggestion import warning_text
 from convexhc.tree import Plateau
 
 if TYPE_CHECKING:
     from convexhc.path.result import Path
 
-# Plateaus that a summary lists.
-N_PLATEAUS = 5
 
-
-def summary_of(path: Path) -> str:
-    """Size, range, certificate, splits, the suggested scale and the widest plateaus."""
-    widest = sorted(path.plateaus, key=lambda plateau: -plateau.log_width)[:N_PLATEAUS]
+def summary_of(path: Path, n_plateaus: int = 5) -> str:
+    """Size, range, certificate, splits, suggested scale and the ``n_plateaus`` widest plateaus."""
+    widest = sorted(path.plateaus, key=lambda plateau: -plateau.log_width)[:n_plateaus]
     unsolved = sum(level.status != "SOLVED" for level in path.levels)
-    certified = f"largest relative gap {path.relative_gap.max():.1e}"
+    certificate = f"certificate: largest relative gap {path.relative_gap.max():.1e}"
     lines = [
         f"{len(path.names)} nodes, {int(path.components.max()) + 1} component(s), "
         f"{len(path.levels)} lam from {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}",
-        f"certificate: {certified}" + (f"; {unsolved} lam not solved" if unsolved else ""),
+        certificate + (f"; {unsolved} lam not solved" if unsolved else ""),
         f"nested: {'yes' if path.is_nested else f'no, {len(path.splits)} split(s)'}",
         f"suggested scale: {path.suggestion}",
     ]
     if not path.suggestion.confident:
-        lines.append(f"caution: {doubt(path)}")
+        lines.append(f"caution: {warning_text(path)}")
     elif path.structure is not None:
         lines.append(f"structure: {path.structure}")
     lines.append("widest plateaus:")
@@ -38,5 +35,6 @@ def summary_of(path: Path) -> str:
 
 
 def _range(plateau: Plateau) -> str:
+    """The range of lam of a plateau, as text."""
     noun = "cluster" if plateau.n_clusters == 1 else "clusters"
     return f"{noun} for lam {plateau.lam_from:.4g} to {plateau.lam_to:.4g}"
