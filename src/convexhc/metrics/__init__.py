@@ -17,7 +17,6 @@ from convexhc.metrics.kmeans import fuse_rows, kmeans_labels, kmeans_scores
 from convexhc.metrics.partition import (
     PartitionScores,
     matched_accuracy,
-    n_singletons,
     partition_scores,
     variation_of_information,
 )
@@ -46,7 +45,6 @@ __all__ = [
     "kmeans_scores",
     "knn_graph",
     "matched_accuracy",
-    "n_singletons",
     "partition_scores",
     "tree_sampling_divergence",
     "variation_of_information",

@@ -130,20 +130,13 @@ def dasgupta_score(adjacency: Any, Z: ArrayLike) -> float:
 
     Parameters
     ----------
-    adjacency : anything :func:`convexhc.io.as_graph` reads
-        Nonnegative weights or similarities; the diagonal is not read.
-    Z : (n - 1, 4) array
-        Linkage in scipy's form whose heights never fall. Leaf counts are not read.
+    adjacency, Z
+        As in :func:`dasgupta_cost`, which raises the same errors.
 
     Returns
     -------
     float
         Between 0 and ``1 - 2/n``; higher is better. O((n + E) log n).
-
-    Raises
-    ------
-    ValueError
-        As :func:`dasgupta_cost`.
 
     Examples
     --------
@@ -166,10 +159,8 @@ def tree_sampling_divergence(adjacency: Any, Z: ArrayLike, *, normalized: bool =
 
     Parameters
     ----------
-    adjacency : anything :func:`convexhc.io.as_graph` reads
-        Nonnegative weights or similarities; the diagonal is not read.
-    Z : (n - 1, 4) array
-        Linkage in scipy's form whose heights never fall. Leaf counts are not read.
+    adjacency, Z
+        As in :func:`dasgupta_cost`, which raises the same errors.
     normalized : bool
         Divide by that mutual information.
 
@@ -177,11 +168,6 @@ def tree_sampling_divergence(adjacency: Any, Z: ArrayLike, *, normalized: bool =
     -------
     float
         At least 0, at most 1 if normalised; higher is better. O((n + E) log n).
-
-    Raises
-    ------
-    ValueError
-        As :func:`dasgupta_cost`.
 
     Examples
     --------

@@ -150,31 +150,6 @@ def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
     return float(terms.sum() / first.size)
 
 
-def n_singletons(labels: ArrayLike) -> int:
-    """Number of clusters of a single node.
-
-    In a cut with few clusters, the number of nodes that merge late and alone, such as the boundary
-    nodes of real graphs.
-
-    Parameters
-    ----------
-    labels : (n,) array
-        Labels of any sortable type.
-
-    Returns
-    -------
-    int
-        Between 0 and n.
-
-    Examples
-    --------
-    >>> n_singletons([0, 1, 1, 2])
-    2
-    """
-    _, sizes = np.unique(np.asarray(labels), return_counts=True)
-    return int(np.count_nonzero(sizes == 1))
-
-
 def _numbered_pair(a: ArrayLike, b: ArrayLike) -> tuple[IntArray, IntArray]:
     """Two label arrays of one length, numbered from 0."""
     first, second = np.asarray(a), np.asarray(b)

@@ -52,8 +52,8 @@ class BinaryTree:
             if array.shape != (self.left.size,):
                 raise ValueError(f"{name} must be of shape ({self.left.size},); got {array.shape}.")
         ids = np.concatenate([self.left, self.right])
-        later = np.maximum(self.left, self.right) >= self.n_leaves + np.arange(self.left.size)
-        if later.any() or not np.array_equal(np.sort(ids), np.arange(ids.size)):
+        known = (ids >= 0) & (ids < np.tile(np.arange(self.n_leaves, 2 * self.n_leaves - 1), 2))
+        if not known.all() or (np.bincount(ids, minlength=ids.size) != 1).any():
             raise ValueError(
                 "Row i must join two nodes below n + i, each of them joined once in all rows; got "
                 "other ids. Leaves are 0 .. n - 1, and row i makes node n + i."
@@ -87,7 +87,10 @@ class BinaryTree:
     @cached_property
     def size(self) -> IntArray:
         """Number of leaves under each node, (2n - 1,)."""
-        return self.subtree_sums(np.ones(self.n_leaves)).astype(np.int64)
+        size = [1] * self.n_leaves
+        for a, b in self.rows:
+            size.append(size[a] + size[b])
+        return np.array(size, dtype=np.int64)
 
     @cached_property
     def start(self) -> IntArray:
@@ -127,12 +130,8 @@ class BinaryTree:
 
         Children come before parents, so the ancestor of two leaves is the last of the rows that
         join neighbours of the leaf order between them. This range maximum is the maximum over two
-        ranges whose length is a power of two. O((n + E) log n) time, O(n + E) memory.
-
-        Parameters
-        ----------
-        i, j : (E,) int64 arrays
-            Pairs of different leaves.
+        ranges whose length is a power of two. ``i`` and ``j`` are (E,) arrays of different leaves.
+        O((n + E) log n) time, O(n + E) memory.
         """
         n = self.n_leaves
         ends = self.start[np.array([i, j])]

@@ -96,6 +96,8 @@ def merges_for(nodes: Nodes, n_clusters: int, min_size: int = 1) -> int:
 
 def large_counts(nodes: Nodes, min_size: int) -> IntArray:
     """Number of clusters of ``min_size`` or more at each level."""
+    if min_size == 1:
+        return nodes.level_counts
     large = (nodes.size >= min_size).astype(np.int64)
     large_children = np.bincount(
         nodes.parent[:-1] - nodes.n_leaves, weights=large[:-1], minlength=nodes.n_merges

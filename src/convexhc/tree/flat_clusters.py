@@ -162,22 +162,9 @@ def valley_depth(graph: Graph, labels: IntArray, density: Density) -> float:
     """How much lower the density is between clusters than inside them.
 
     For an edge between two clusters: the median log density of the sparser cluster less the log
-    density at the midpoint of the edge. The depth is the median over all such edges. A cut through
-    the middle of a cloud has depth about zero.
-
-    Parameters
-    ----------
-    graph : Graph
-        A connected graph on the points.
-    labels : (n,) int64 array
-        The clusters, 0 .. k - 1, none of them empty.
-    density : Density
-        Log densities of the points and edges of the graph.
-
-    Returns
-    -------
-    float
-        Infinite if no edge leaves a cluster. O(n log n + E) time.
+    density at the midpoint of the edge. The depth is the median over all such edges, and infinite
+    if there is none. A cut through the middle of a cloud has depth about zero. ``labels`` are
+    0 .. k - 1 without empty clusters. O(n log n + E) time.
 
     Examples
     --------

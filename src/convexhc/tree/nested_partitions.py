@@ -73,15 +73,6 @@ def permanent_merges(
     member of the broken cluster and the height. These edges are a minimum spanning tree of the
     merge heights.
 
-    Parameters
-    ----------
-    lambdas : (L,) float64 array
-        Strictly increasing.
-    partitions : (L, n) integer array
-        One partition per row.
-    components : (n,) integer array, optional
-        Labels of the connected components.
-
     Returns
     -------
     anchor : (n,) int64 array

@@ -29,24 +29,10 @@ def resolve_polytomies(nodes: Nodes, features: ArrayLike | None) -> BinaryTree:
     each small piece, and the pieces. Without features the two smallest clusters are joined first;
     ties go to the smallest leaves.
 
-    Parameters
-    ----------
-    nodes : Nodes
-        The tree of a path. Artificial merges are treated like all others.
-    features : (n, r) array or None
-        One row of finite numbers per leaf.
-
-    Returns
-    -------
-    BinaryTree
-        Every cluster of ``nodes`` is a node of it. Rows are sorted by height, then by merge, then
-        by Ward's criterion. O(n r), and O(m^2 r) for each merge of m children. The order of the
-        leaves matters only for exact ties.
-
-    Raises
-    ------
-    ValueError
-        Features of another shape, or not finite.
+    Every cluster of ``nodes`` is a node of the result, artificial merges included. Rows are sorted
+    by height, then by merge, then by Ward's criterion. ``features`` is (n, r) and finite. O(n r)
+    time, and O(m^2 r) for each merge of m children. The order of the leaves matters only for exact
+    ties.
 
     Examples
     --------

@@ -21,27 +21,11 @@ Choice = NDArray[np.unsignedinteger] | None
 
 
 def within_cost(tree: BinaryTree, features: ArrayLike) -> FloatArray:
-    """Within-cluster sum of squares of every node: ``sum_i |x_i - mean|^2`` over its leaves.
+    """Within-cluster sum of squares of each node, (2n - 1,): ``sum_i |x_i - mean|^2`` over leaves.
 
-    A row that joins sizes a, b with means x, y adds ``a b / (a + b) |x - y|^2`` to the costs of its
-    two nodes. Nothing is subtracted, so nothing cancels and no cost is negative.
-
-    Parameters
-    ----------
-    tree : BinaryTree
-        The tree.
-    features : (n, r) array
-        One row of finite numbers per leaf.
-
-    Returns
-    -------
-    (2n - 1,) float64 array
-        One cost per node, 0 for leaves. O(n r) time and memory.
-
-    Raises
-    ------
-    ValueError
-        Features of another shape, or not finite.
+    ``features`` is (n, r) and finite. A row that joins sizes a, b with means x, y adds
+    ``a b / (a + b) |x - y|^2`` to the costs of its two nodes. Nothing is subtracted, so nothing
+    cancels and no cost is negative. O(n r) time and memory.
 
     Examples
     --------
@@ -80,13 +64,7 @@ class Prunings:
         return self.cost.size
 
     def branches(self, k: SupportsIndex) -> IntArray:
-        """Nodes whose leaves are the k clusters, from left to right; O(k log k) time.
-
-        Raises
-        ------
-        ValueError
-            k below 1 or above ``max_clusters``.
-        """
+        """Nodes whose leaves are the k clusters, from left to right; O(k log k) time."""
         wanted = positive_int("k", k)
         if wanted > self.max_clusters:
             raise ValueError(f"k must be at most max_clusters = {self.max_clusters}; got {wanted}.")
@@ -126,18 +104,13 @@ def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex
     cost : (2n - 1,) array
         Finite cost of each node as a cluster, of any sign; for example :func:`within_cost`.
     max_clusters : int
-        Largest k; reduced to n if above.
+        Largest k, at least 1; reduced to n if above.
 
     Returns
     -------
     Prunings
         O(n min(n, max_clusters)) time, and at most as many bytes, for the rows that join two
         branches of several leaves. Rows that add a single leaf need no memory.
-
-    Raises
-    ------
-    ValueError
-        Costs of another shape, or not finite; ``max_clusters`` below 1.
 
     Examples
     --------
@@ -166,27 +139,11 @@ def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex
 
 
 def inner_weight(tree: BinaryTree, graph: Graph) -> FloatArray:
-    """Total weight of the edges with both ends under each node.
+    """Total weight of the edges with both ends under each node, (2n - 1,).
 
-    Every edge counts once, from the row that joins its ends upwards; a self-loop, the diagonal of
-    the graph, counts once from its leaf upwards.
-
-    Parameters
-    ----------
-    tree : BinaryTree
-        The tree.
-    graph : Graph
-        A graph on the leaves.
-
-    Returns
-    -------
-    (2n - 1,) float64 array
-        One weight per node. O((n + E) log n) time, O(n + E) memory.
-
-    Raises
-    ------
-    ValueError
-        Another number of nodes.
+    The nodes of the graph are the leaves. Every edge counts once, from the row that joins its ends
+    upwards; a self-loop, the diagonal of the graph, counts once from its leaf upwards.
+    O((n + E) log n) time, O(n + E) memory.
 
     Examples
     --------
@@ -203,21 +160,12 @@ def inner_weight(tree: BinaryTree, graph: Graph) -> FloatArray:
 
 
 def modularity_terms(tree: BinaryTree, graph: Graph) -> FloatArray:
-    """Contribution of each node, taken as a cluster, to the modularity of a partition.
+    """Contribution of each node, taken as a cluster, to the modularity of a partition, (2n - 1,).
 
     ``w / W - (d / 2W)^2`` with w the weight inside, d the sum of the degrees and W the total weight
     of the edges. A self-loop counts once in a weight and twice in a degree, as in networkx. The
-    negative is a cost for :func:`best_prunings`.
-
-    Returns
-    -------
-    (2n - 1,) float64 array
-        One term per node; zeros if the graph has no edges.
-
-    Raises
-    ------
-    ValueError
-        Another number of nodes, or negative weights, for which there is no modularity.
+    negative is a cost for :func:`best_prunings`. Zero if the graph has no edges; negative weights
+    are refused.
     """
     if graph.weight.min(initial=0.0) < 0 or graph.diagonal.min() < 0:
         raise ValueError("Modularity needs weights of at least 0; got negative ones.")

@@ -20,26 +20,9 @@ def regraft_small_branches(tree: BinaryTree, features: ArrayLike, min_size: int)
     whose mean (in ``tree``) is nearer to its own, the left one if equally near. It is attached on
     top of the first branch without a large split; of several, those from further up come higher.
 
-    Parameters
-    ----------
-    tree : BinaryTree
-        The tree, which is not altered.
-    features : (n, r) array
-        One row of finite numbers per leaf.
-    min_size : int
-        Number of leaves that makes a branch large; 1 moves nothing.
-
-    Returns
-    -------
-    BinaryTree
-        The same leaves and large splits, and below them all branches unchanged. A row that
-        attaches a moved branch keeps the height at which the branch split off and is flagged
-        ``resolved``. O(n r + n log n), and O(r) per moved branch and large split it passes.
-
-    Raises
-    ------
-    ValueError
-        Features of another shape, or not finite; ``min_size`` below 1.
+    The large splits, and all branches below them, are kept. A row that attaches a moved branch
+    keeps the height at which the branch split off and is flagged ``resolved``. ``features`` is
+    (n, r) and finite. O(n r + n log n) time, and O(r) per moved branch and large split it passes.
 
     Examples
     --------
