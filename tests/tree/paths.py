@@ -20,10 +20,10 @@ def lambda_grids(draw, length):
 
 @st.composite
 def nested_paths(draw, max_nodes=14, max_levels=7):
-    """Partitions that only ever fuse; the last one may have several clusters.
+    """Partitions that only merge; the last one may have several clusters.
 
-    Sizes are drawn, the fusions come from a drawn seed: drawn one by one they would nearly all
-    be fusions of node 0.
+    Hypothesis draws the sizes and a seed for the merges; drawn one by one, nearly all merges would
+    involve node 0.
     """
     n = draw(st.integers(1, max_nodes))
     length = draw(st.integers(1, max_levels))
@@ -39,22 +39,22 @@ def nested_paths(draw, max_nodes=14, max_levels=7):
 
 @st.composite
 def paths(draw):
-    """Partitions that fuse and split: a nested path with some nodes thrown out again."""
+    """Partitions that merge and split: a nested path with some nodes relabelled at random."""
     lambdas, partitions = draw(nested_paths())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    thrown = rng.random(partitions.shape) < draw(st.sampled_from([0.0, 0.05, 0.3]))
+    relabelled = rng.random(partitions.shape) < draw(st.sampled_from([0.0, 0.05, 0.3]))
     n = partitions.shape[1]
-    return lambdas, np.where(thrown, rng.integers(0, n + 1, size=partitions.shape), partitions)
+    return lambdas, np.where(relabelled, rng.integers(0, n + 1, size=partitions.shape), partitions)
 
 
 def pairs(labels):
-    """The n x n table of who is with whom: equal for equal partitions."""
+    """The n x n matrix of pairs in one cluster; equal for equal partitions."""
     labels = np.asarray(labels)
     return labels[:, None] == labels[None, :]
 
 
 def together_from(partitions, level):
-    """Who is with whom in every row from ``level`` upwards."""
+    """Pairs in one cluster in every row from ``level`` on."""
     return np.all([pairs(row) for row in partitions[level:]], axis=0)
 
 
@@ -87,5 +87,5 @@ def clades(tree):
 
 
 def star(n):
-    """All leaves meet at one lam."""
+    """Tree in which all leaves merge at one lam."""
     return Tree.from_partitions([0.5, 1.0], [np.arange(n), np.zeros(n, dtype=int)]).nodes
