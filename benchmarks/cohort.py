@@ -1,7 +1,7 @@
 """A cohort of 50 graphs of 70 nodes: one worker, two workers, and two workers of a Dask cluster.
 
-The three runs take turns, so that a busy machine slows all of them; the ratio of their times is
-what to read. Results go to benchmarks/results/cohort.csv.
+The three runs alternate, so that a busy machine slows all of them; compare the ratios of their
+times. Results go to benchmarks/results/cohort.csv.
 
     python benchmarks/cohort.py [--graphs 50] [--rounds 3]
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-# Pinned before any library starts its threads; the workers inherit it.
+# Set before any library starts its threads; the workers inherit it.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
@@ -31,7 +31,7 @@ WORKERS = 2
 
 
 def dataset(count: int):
-    """Similarities of nested graphs of 70 nodes, each drawn anew."""
+    """Similarities of random nested graphs of 70 nodes."""
     drawn = [nested_blocks((2, 5, 7), (0.02, 0.1, 0.9), random_state=k) for k in range(count)]
     return [convexhc.similarity.two_hop(graph.adjacency, shift=0.05) for graph in drawn]
 
@@ -64,7 +64,7 @@ def main() -> int:
         cluster(stack)
         partitions = {}
         for backend in seconds:
-            # Workers start and compile outside the clock.
+            # Workers start and compile before the timing.
             solved(graphs[: 2 * WORKERS], backend)
         for _ in range(options.rounds):
             for backend, times in seconds.items():

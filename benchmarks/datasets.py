@@ -1,4 +1,4 @@
-"""The similarities every solver is timed on."""
+"""The similarities on which the solvers are timed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from convexhc.similarity import two_hop
 
 
 def fractal(n_meta: int) -> Graph:
-    """2-hop similarity of a fractal graph of 49 nodes a meta node."""
+    """2-hop similarity of a fractal graph with 49 nodes per meta node."""
     return two_hop(fractal_graph(0, n_meta=n_meta).adjacency).graph
 
 

@@ -1,4 +1,4 @@
-"""What is compared: how far a point is from the optimum, judged by the problem alone."""
+"""Suboptimality of a point, computed from the problem alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from convexhc.model.problem import Problem
 
 
 def relative_suboptimality(problem: Problem, C: np.ndarray, best: float) -> float:
-    """Distance of the objective at the exact projection of C from the best value known."""
+    """Relative excess of the objective at the projection of C over the best known value."""
     feasible = problem.constraint.project(np.ascontiguousarray(C)).C
     return (problem.objective(feasible) - best) / abs(best)

@@ -1,18 +1,18 @@
-"""Paths: what warm starts and contraction save, and how time and memory grow with the nodes.
+"""Paths: savings by warm starts and contraction, and growth of time and memory with the size.
 
     python benchmarks/paths.py [--whole 100 200 500 1000] [--coarse 1000 2000] [--draw]
 
 The 196-node fractal graph at 50 lam, as a path and as 50 cold solves, side by side. Then graphs of
-ten nearest neighbours: the whole path to the consensus at a gap of 1e-4, and the levels up to 50
-clusters from above at 1e-3, every size in a process of its own. Results are added to
-benchmarks/results/paths.csv, and --draw draws what is there.
+ten nearest neighbours: the whole path to the consensus at a gap of 1e-4, and the levels with at
+most 50 clusters at 1e-3, every size in a separate process. Results are added to
+benchmarks/results/paths.csv; --draw only draws them.
 """
 
 from __future__ import annotations
 
 import os
 
-# Pinned before any library starts its threads.
+# Set before any library starts its threads.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "2")
 
@@ -42,23 +42,23 @@ def neighbours(n: int) -> convexhc.similarity.Similarity:
 def fractal(rounds: int = 5) -> list[dict[str, object]]:
     """Fifty lam of the 196-node graph: a path, and cold solves of the full problem.
 
-    Over the range of the paper's Table I, and over that in which clusters change, where a path
-    saves least. Both take turns for some rounds, and medians are told.
+    Over the range of the paper's Table I, and over the range in which clusters change, where a path
+    saves least. Both alternate for ``rounds`` rounds; medians are reported.
     """
     K = convexhc.similarity.two_hop(fractal_graph(0).adjacency)
     convexhc.solve_path(K, [0.05, 0.5, 5.0])
     product, rows = product_seconds(), []
     for first, last in ((0.001, 40.0), (0.01, 12.0)):
         grid = np.geomspace(first, last, 50)
-        ways = {
+        variants = {
             "path": lambda grid=grid: convexhc.solve_path(K, grid).relative_gap.max(),
             "cold solves": lambda grid=grid: max(convexhc.solve(K, x).relative_gap for x in grid),
         }
-        taken, gap = {model: [] for model in ways}, {}
+        taken, gap = {model: [] for model in variants}, {}
         for _ in range(rounds):
-            for model, way in ways.items():
+            for model, solve in variants.items():
                 begin = time.perf_counter()
-                gap[model] = way()
+                gap[model] = solve()
                 taken[model].append(time.perf_counter() - begin)
         rows += [
             {
@@ -83,7 +83,7 @@ def measure(n: int, coarse: bool) -> dict[str, object]:
     options = {"max_clusters": 50, "tol": 1e-3} if coarse else {}
     product, begin = product_seconds(), time.perf_counter()
 
-    def tell(point: convexhc.path.Level) -> None:
+    def report(point: convexhc.path.Level) -> None:
         print(
             f"  {time.perf_counter() - begin:8.1f} s  lam {point.lam:.4g}  "
             f"{point.n_clusters} clusters  {point.n_iter} iterations",
@@ -91,7 +91,7 @@ def measure(n: int, coarse: bool) -> dict[str, object]:
             flush=True,
         )
 
-    path = convexhc.solve_path(K, keep="labels", on_check=tell, **options)
+    path = convexhc.solve_path(K, keep="labels", on_check=report, **options)
     seconds = time.perf_counter() - begin
     return {
         "model": "neighbours, up to 50 clusters" if coarse else "neighbours, whole path",
@@ -113,7 +113,7 @@ def in_a_process(n: int, coarse: bool) -> dict[str, object]:
 
 
 def add(rows: list[dict[str, object]]) -> None:
-    """Replace rows of the same model and size, keep the others."""
+    """Replace rows of the same model and size; keep the others."""
     keep("paths", rows, stamp(product_seconds()), key=["model", "nodes"])
     for row in rows:
         say(row)

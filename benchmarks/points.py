@@ -1,14 +1,14 @@
-"""The points model: two moons, 15 neighbours, 100 lam to one cluster a component, certified.
+"""The points model: two moons, 15 neighbours, 100 lam to one cluster per component, certified.
 
-Numbers of clusters are compared with the same problem solved cold, without path or contraction, to
-a relative gap of 1e-13 at some of the lam. Results go to benchmarks/results/points.csv.
+Numbers of clusters are compared with cold solves of the same problem, without path or contraction,
+to a relative gap of 1e-13 at some of the lam. Results go to benchmarks/results/points.csv.
 """
 
 from __future__ import annotations
 
 import os
 
-# Pinned before any library starts its threads.
+# Set before any library starts its threads.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
@@ -27,13 +27,13 @@ from convexhc.solvers.loop import run
 from convexhc.solvers.newton import SemismoothNewton
 
 SIZES = (1000, 5000, 20_000)
-# Centroids that have met differ by round-off, others by more; both are reported. Of 20 000 points
-# some are 5e-9 apart and stay so, and the last ones meet after hundreds of iterations.
+# Fused centroids differ by round-off, others by more; both distances are reported. Of 20 000 points
+# some stay 5e-9 apart, and the last ones fuse after hundreds of iterations.
 ROUND_OFF, TOL, MAX_ITER = 1e-9, 1e-13, 400
 
 
 def reference(X: np.ndarray, weights: convexhc.Graph, lam: float) -> dict[str, float]:
-    """Clusters of a cold solve of the whole problem, by the distances between its centroids."""
+    """Clusters of a cold solve of the full problem, by the distances between its centroids."""
     problem = points_problem(X, weights, lam)
     found = run(problem, SemismoothNewton(), tol=TOL, max_iter=MAX_ITER, check_every=1)
     apart = np.linalg.norm(found.centroids[weights.tail] - found.centroids[weights.head], axis=1)

@@ -1,4 +1,4 @@
-"""What benchmarks share: the unit of time, the stamp, peak memory, and the files of results."""
+"""Shared by the benchmarks: unit of time, provenance, peak memory, result files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = dict[str, object]
 
 
 def product_seconds() -> float:
-    """The unit: the best of five 1000 x 1000 float64 products on this machine, now."""
+    """Unit of time: the best of five 1000 x 1000 float64 products on this machine, now."""
     A = np.random.default_rng(0).random((1000, 1000))
     times = []
     for _ in range(5):
@@ -32,7 +32,7 @@ def product_seconds() -> float:
 
 
 def stamp(unit: float, **more: object) -> Row:
-    """On what a result was measured."""
+    """Machine and versions of a measurement."""
     return {
         "convexhc": convexhc.__version__,
         "python": platform.python_version(),
@@ -49,8 +49,8 @@ def stamp(unit: float, **more: object) -> Row:
 def peak_megabytes() -> float:
     """Largest resident size of this process so far.
 
-    On Linux `getrusage` hands the peak of a parent on to its children, so that the record of the
-    address space is read instead.
+    On Linux children inherit the peak of `getrusage` from their parent, so the status file of the
+    process is read instead.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -63,8 +63,8 @@ def peak_megabytes() -> float:
 def keep(name: str, rows: Sequence[Row], said: Row, *, key: Sequence[str] = ()) -> None:
     """Write rows to ``name``.csv and the stamp to ``name``.json.
 
-    With a ``key``, rows of the file that differ from all new ones in it are kept, so that sizes may
-    be measured one after the other.
+    With a ``key``, rows of the file whose key differs from all new ones are kept, so that sizes can
+    be measured one at a time.
     """
     RESULTS.mkdir(exist_ok=True)
     file, kept = RESULTS / f"{name}.csv", []

@@ -1,14 +1,14 @@
-"""`make bench`: gap against seconds for every solver, side by side in one run.
+"""`make bench`: gap against seconds for every solver in one run.
 
-Ratios and multiples of a 1000 x 1000 matrix product are what to compare between machines; seconds
-are those of the machine that the stamp names. Results go to benchmarks/results/.
+Compare ratios and multiples of a 1000 x 1000 matrix product between machines; seconds are those of
+the recorded machine. Results go to benchmarks/results/.
 """
 
 from __future__ import annotations
 
 import os
 
-# Pinned before any library starts its threads.
+# Set before any library starts its threads.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
@@ -93,7 +93,7 @@ def peak_memory() -> float:
 
 
 def draw(rows: list[dict[str, object]], file: Path) -> None:
-    """Gap against seconds, one panel a size and lam."""
+    """Gap against seconds, one panel per size and lam."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -145,7 +145,7 @@ def draw(rows: list[dict[str, object]], file: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ours", action="store_true", help="leave CVXPY out")
+    parser.add_argument("--ours", action="store_true", help="without CVXPY")
     options = parser.parse_args()
     unit = product_seconds()
     rows = single_solves(unit, against=not options.ours)

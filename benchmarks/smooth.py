@@ -1,8 +1,8 @@
 """The smooth model from ten thousand nodes to a million: seconds, memory, residuals, recovery.
 
 The graph has five million edges at a million nodes: every node draws five neighbours, most of
-them in its own group, so the groups are known. Each size runs in a process of its own, whose peak
-memory is the system's figure. Results go to benchmarks/results/smooth.csv.
+them in its own group, so the groups are known. Each size runs in a separate process, whose peak
+memory is measured. Results go to benchmarks/results/smooth.csv.
 
     python benchmarks/smooth.py [--nodes 10000 100000 1000000] [--threads 2]
 """
@@ -25,7 +25,7 @@ INSIDE, NEAR = 0.9, 0.07
 def dataset(n: int):
     """Adjacency (csr), coarse and fine groups of a graph in 4 x 8 nested groups, nodes shuffled.
 
-    90 % of the neighbours of a node are of its own group, 7 % of the groups around it, 3 % of any.
+    90 % of the neighbours of a node are in its own group, 7 % in its coarse group, 3 % anywhere.
     """
     import numpy as np
     from scipy.sparse import csr_array
@@ -52,7 +52,7 @@ def dataset(n: int):
 
 
 def measure(n: int) -> dict[str, object]:
-    """All that the smooth model offers, on one graph; seconds of each step."""
+    """Run every part of the smooth model on one graph, and time each step."""
     import time
 
     import numpy as np
@@ -63,7 +63,7 @@ def measure(n: int) -> dict[str, object]:
     from convexhc.graph import Graph
 
     row: dict[str, object] = {"nodes": n}
-    # Compiling counts nowhere: a small graph calls everything once.
+    # A small graph triggers the compilation before the timing.
     warm = convexhc.SmoothModel.of(np.ones((4, 4)) + 4.0 * np.eye(4), form="sparse")
     warm.columns(1.0, [0])
     A, coarse, fine = dataset(n)

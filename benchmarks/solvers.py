@@ -1,4 +1,4 @@
-"""The solvers: ours through the one loop, general ones through CVXPY."""
+"""The compared solvers: ours, and general ones through CVXPY."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Curve(NamedTuple):
 
 
 def ours(problem: Problem, method: str, tol: float) -> Curve:
-    """One run from a cold start; choosing the method counts, compiling does not."""
+    """One run from a cold start; the time includes the choice of the method, not compilation."""
     seconds: list[float] = []
     gaps: list[float] = []
     begin = time.perf_counter()
@@ -55,7 +55,7 @@ def general(kernel: Graph, lam: float, l1_ratio: float, solver: str) -> tuple[fl
     sums = [C >= 0, cp.sum(C, axis=0) == 1, cp.sum(C, axis=1) == 1]
     problem = cp.Problem(cp.Minimize(fidelity + lam * penalty), sums)
     begin = time.perf_counter()
-    # SCS stops at 1e-4 by itself; Clarabel is far below a gap of 1e-6 as it is.
+    # SCS stops at 1e-4 by default; the default of Clarabel is far below 1e-6.
     accuracy = {"eps_abs": 1e-6, "eps_rel": 1e-6} if solver == "SCS" else {}
     problem.solve(solver=solver, **accuracy)
     return time.perf_counter() - begin, np.asarray(C.value)

@@ -1,6 +1,6 @@
-"""Rerun a claim of the paper, or score the clusters: ``python -m experiments NAME``.
+"""Rerun a claim of the paper, or the quality benchmark: ``python -m experiments NAME``.
 
-Finished parts are kept in the folder of the results, and an interrupted run goes on from there.
+Finished parts are stored in the results folder, so an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run an experiment; the answer is the exit code."""
+    """Run an experiment and return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["quality"]:
-        # It pins the threads, which must come before the import of any library that starts them.
+        # It sets the number of threads, which must precede the import of libraries that start them.
         return quality(given[1:])
     from convexhc.cli import run_command
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The command line of the paper's experiments; that of `quality` is its own."""
+    """Parser of the paper's experiments; `quality` has its own."""
     parser = argparse.ArgumentParser(
         prog="python -m experiments",
         description="Rerun a claim of the paper; quality has options of its own.",

@@ -1,8 +1,8 @@
-"""Other methods behind one door, so that an experiment can run them all on the same similarity.
+"""Other clustering methods behind one interface, to run them on the same similarity.
 
-A :class:`Baseline` has a ``name``, says whether it is ``available()``, and ``fit(K)`` returns a
-:class:`Hierarchy`. All of them read the same K: the agglomerative ones its feature-space
-distances, the others its off-diagonal entries as edge weights.
+A :class:`Baseline` has a ``name``, ``available()``, and ``fit(K)``, which returns a
+:class:`Hierarchy`. The agglomerative methods use the feature-space distances of K, the others its
+off-diagonal entries as edge weights.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ __all__ = ["Baseline", "Hierarchy", "Linkage", "Louvain", "Paris", "Spectral", "
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """What a baseline found.
+    """Result of a baseline.
 
     Parameters
     ----------
     linkage : (n - 1, 4) float64 array or None
         Linkage in scipy's form, finite and monotone; None if the method makes no tree.
     labels : callable
-        ``labels(k)`` gives the clusters as (n,) integers numbered by first occurrence. From a
-        tree, the finest level with at most k of them, ties never broken by the order of the
-        nodes; from a flat method, what it finds when told k.
+        ``labels(k)`` returns the clusters as (n,) integers numbered by first occurrence: for a
+        tree, the finest level with at most k clusters, ties not broken by the order of the nodes;
+        for a flat method, its result with k clusters.
     """
 
     linkage: FloatArray | None
@@ -56,24 +56,24 @@ class Baseline(Protocol):
         """Short name for tables and figures."""
 
     def available(self) -> bool:
-        """Whether what it needs is installed."""
+        """Whether its requirements are installed."""
 
     def fit(self, K: Any) -> Hierarchy:
-        """Cluster the nodes of a similarity, given as anything the input door reads."""
+        """Cluster the nodes of a similarity, given as anything `as_graph` reads."""
 
 
 @dataclass(frozen=True)
 class Linkage:
     """Standard agglomerative clustering in the feature space of the similarity.
 
-    The distance is ``sqrt(K_ii + K_jj - 2 K_ij)``, that of the points whose inner products are
-    K; adding shift to the diagonal adds the same to every square. Scipy does the rest: O(n^2)
-    time and memory, beside one check that K is semidefinite.
+    The distance is ``sqrt(K_ii + K_jj - 2 K_ij)``, that of points with inner products K; a shift
+    of the diagonal adds a constant to every squared distance. O(n^2) time and memory (scipy),
+    besides one check that K is positive semidefinite.
 
     Parameters
     ----------
     method : {"single", "average", "complete", "ward"}
-        How the distance between two clusters follows from those between their members.
+        Linkage criterion.
 
     Examples
     --------
@@ -89,11 +89,11 @@ class Linkage:
         return f"{self.method} linkage"
 
     def available(self) -> bool:
-        """Tell that scipy is always there."""
+        """Return True: scipy is a requirement of the package."""
         return True
 
     def fit(self, K: Any) -> Hierarchy:
-        """Cluster; a similarity that is not positive semidefinite is refused, with a cure."""
+        """Cluster; refuses a similarity that is not positive semidefinite."""
         graph = as_graph(K, signed=True)
         require_psd(graph)
         if graph.n == 1:
@@ -106,15 +106,15 @@ class Linkage:
 class Spectral:
     """Spectral clustering: k-means on the leading eigenvectors of the normalised Laplacian.
 
-    The affinity is K without its diagonal, which the Laplacian does not see anyway. There is no
-    tree: every number of clusters is a computation of its own, O(n^2 k) for a dense K.
+    The affinity is K without its diagonal, which does not affect the Laplacian. There is no tree:
+    every number of clusters is a separate computation, O(n^2 k) for a dense K.
 
     Parameters
     ----------
     random_state : int
-        Seed of the eigenvector and k-means starts.
+        Seed of the eigenvector solver and of k-means.
     n_init : int
-        Number of k-means starts.
+        Number of k-means initialisations.
 
     Examples
     --------
@@ -132,17 +132,17 @@ class Spectral:
         return "spectral"
 
     def available(self) -> bool:
-        """Tell that scikit-learn is always there."""
+        """Return True: scikit-learn is a requirement of the package."""
         return True
 
     def fit(self, K: Any) -> Hierarchy:
-        """Read the similarity; negative entries are refused. Clusters are found when asked for."""
+        """Read the similarity, refusing negative entries; clusters are computed by `labels`."""
         graph = as_graph(K)
         return Hierarchy(None, lambda n_clusters: self._labels(graph, n_clusters))
 
     def _labels(self, graph: Graph, n_clusters: SupportsIndex) -> IntArray:
         wanted = min(positive_int("n_clusters", n_clusters), graph.n)
-        # At both ends there is nothing to choose, and no eigenvector to find.
+        # Trivial partitions, for which scikit-learn has no eigenvectors.
         if wanted == 1:
             return np.zeros(graph.n, dtype=np.int64)
         if wanted == graph.n:
@@ -160,8 +160,8 @@ class Spectral:
 class Paris:
     """Agglomerative clustering of a graph by node pair sampling (Bonald et al., 2018).
 
-    Clusters a and b join at the inverse of ``p(a, b) / (p(a) p(b))``: how much more often an edge
-    joins them than chance would. Needs scikit-network.
+    Clusters a and b merge at height ``p(a) p(b) / p(a, b)``, the inverse of how much more often
+    than by chance an edge joins them. Needs scikit-network.
 
     Examples
     --------
@@ -179,26 +179,26 @@ class Paris:
         return _has_scikit_network()
 
     def fit(self, K: Any) -> Hierarchy:
-        """Cluster; negative entries are refused, components are joined at the top."""
+        """Cluster; refuses negative entries, merges components at the top."""
         _require_scikit_network(self.name)
         from sknetwork import hierarchy
 
         graph = as_graph(K)
         if graph.n_edges == 0:
             return _of_linkage(_partitions_linkage([np.arange(graph.n)]))
-        # Isolated nodes have no degree to be drawn by: they are left out, and joined at the end.
+        # Isolated nodes have degree zero: they are left out and merged at the end.
         linked = np.unique([graph.tail, graph.head])
         edges = _edges_only(graph.subgraph(linked))
         merges = np.asarray(hierarchy.Paris(reorder=False).fit_transform(edges))
-        return _of_linkage(_monotone_linkage(_with_loners(merges, linked, graph.n)))
+        return _of_linkage(_monotone_linkage(_with_isolated(merges, linked, graph.n)))
 
 
 @dataclass(frozen=True)
 class Louvain:
     """Communities of communities: every aggregation of the Louvain algorithm is a level.
 
-    The tree has only as many levels as there are aggregations, so ``labels(k)`` may hold far
-    fewer clusters than k; those of the last level are joined at the top. Needs scikit-network.
+    The tree has one level per aggregation, so ``labels(k)`` may have far fewer clusters than k;
+    the clusters of the last level are merged at the top. Needs scikit-network.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class Louvain:
         return _has_scikit_network()
 
     def fit(self, K: Any) -> Hierarchy:
-        """Cluster; negative entries are refused, components are joined at the top.
+        """Cluster; refuses negative entries, merges components at the top.
 
         The levels are collected here because scikit-network's own Louvain hierarchies recurse
         once per community, and miscount leaves.
@@ -234,7 +234,7 @@ class Louvain:
         graph = as_graph(K)
         levels = [np.arange(graph.n)]
         adjacency = _edges_only(graph)
-        # Nodes are visited in their order: without shuffling there is nothing to seed.
+        # Nodes are visited in order, without shuffling, so there is no seed.
         pass_once = Aggregation(
             self.resolution, n_aggregations=1, return_probs=False, return_aggregate=False
         )
@@ -256,7 +256,7 @@ def all_baselines() -> tuple[Baseline, ...]:
     Returns
     -------
     tuple of Baseline
-        Agglomerative ones first, always in the same order.
+        Agglomerative methods first, in a fixed order.
 
     Examples
     --------
@@ -285,37 +285,37 @@ def _require_scikit_network(name: str) -> None:
 
 
 def _of_linkage(Z: FloatArray) -> Hierarchy:
-    """Tree with its cuts."""
+    """Hierarchy of a linkage."""
     return Hierarchy(Z, lambda n_clusters: cut_linkage(Z, n_clusters=n_clusters))
 
 
 def _edges_only(graph: Graph) -> sparse.csr_matrix:
-    """Off-diagonal entries in the form that scikit-network and scikit-learn take."""
+    """Off-diagonal entries with the index type of scikit-network and scikit-learn."""
     edges = graph.without_diagonal().matrix()
     indices = edges.indices.astype(np.int32), edges.indptr.astype(np.int32)
     return sparse.csr_matrix((edges.data, *indices), shape=edges.shape)
 
 
 def _partitions_linkage(levels: list[IntArray]) -> FloatArray:
-    """Linkage of nested partitions, from fine to coarse; what is left joins at the top."""
+    """Linkage of nested partitions, from fine to coarse; remaining clusters merge at the top."""
     return Tree.from_partitions(np.arange(len(levels), dtype=np.float64), levels).Z
 
 
-def _with_loners(merges: FloatArray, linked: IntArray, n: int) -> FloatArray:
-    """Merges of some nodes as merges of all n of them, the others joined one by one at infinity."""
-    loners = np.setdiff1d(np.arange(n), linked)
+def _with_isolated(merges: FloatArray, linked: IntArray, n: int) -> FloatArray:
+    """Merges of the linked nodes, extended to all n nodes by merging the others at infinity."""
+    isolated = np.setdiff1d(np.arange(n), linked)
     number = np.concatenate([linked, np.arange(n, n + len(merges))])
-    root = n + len(merges) - 1 + np.arange(loners.size)
-    far = np.full(loners.size, np.inf)
+    root = n + len(merges) - 1 + np.arange(isolated.size)
+    far = np.full(isolated.size, np.inf)
     own = np.column_stack([number[merges[:, :2].astype(np.int64)], merges[:, 2]])
-    return np.concatenate([own, np.column_stack([root, loners, far])])
+    return np.concatenate([own, np.column_stack([root, isolated, far])])
 
 
 def _monotone_linkage(merges: FloatArray) -> FloatArray:
     """Linkage, with leaf counts, of (id, id, height) merges that list children before parents.
 
-    A merge is raised to the height of its children where single precision put it below them,
-    and a merge at infinity, of two components, to a tenth above the last finite height.
+    A merge below its children, by single precision, is raised to their height; a merge at
+    infinity, of two components, is put at 1.1 times the largest finite height.
     """
     n = len(merges) + 1
     pairs = merges[:, :2].astype(np.int64).tolist()
@@ -325,7 +325,7 @@ def _monotone_linkage(merges: FloatArray) -> FloatArray:
     for (a, b), own in zip(pairs, merges[:, 2].tolist(), strict=True):
         height.append(max(min(own, top), height[a], height[b]))
         size.append(size[a] + size[b])
-    # Stable, so that children stay before parents at equal heights.
+    # A stable sort keeps children before parents at equal heights.
     order = np.argsort(height[n:], kind="stable")
     renumbered = np.arange(2 * n - 1)
     renumbered[n + order] = np.arange(n, 2 * n - 1)

@@ -1,7 +1,8 @@
-"""The folder of real data: where it is, and what is read from it.
+"""Location and readers of the real data sets.
 
-Its layout is one folder a data set, as in ``README.md`` of that folder: ``authors_synthetic``,
-``hnu1``, ``khan306``, ``classic``, ``primary_school``. None of it is part of the package.
+The data folder has one folder per data set, as described in its ``README.md``:
+``authors_synthetic``, ``hnu1``, ``khan306``, ``classic``, ``primary_school``. None of it is part of
+the package.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Scans(NamedTuple):
 
 
 class Expression(NamedTuple):
-    """Expression ratios of the same genes in training and test arrays, one gene a row."""
+    """Expression ratios of the same genes in training and test arrays, one gene per row."""
 
     train: FloatArray
     test: FloatArray
@@ -45,7 +46,7 @@ class LabelledGraph(NamedTuple):
 
 
 def data_folder(data: Path | None) -> Path | None:
-    """The folder given, else the one that CONVEXHC_DATA names, else None."""
+    """The given folder, else the one named by CONVEXHC_DATA, else None."""
     named = os.environ.get(VARIABLE)
     chosen = data if data is not None else Path(named) if named else None
     if chosen is not None and not chosen.is_dir():
@@ -54,7 +55,7 @@ def data_folder(data: Path | None) -> Path | None:
 
 
 def require_folder(data: Path | None, experiment: str) -> Path:
-    """The data folder, or an error that says how to name it."""
+    """The data folder; raises an error if there is none."""
     folder = data_folder(data)
     if folder is None:
         raise FileNotFoundError(

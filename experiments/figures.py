@@ -1,7 +1,7 @@
 """Figures of the experiments: one look, written as PNG and SVG.
 
 The only file of the experiments that imports matplotlib. Colours are those of Okabe and Ito, which
-readers with any colour vision tell apart, and viridis for values on a scale.
+are distinguishable with any colour vision, and viridis for continuous values.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def figure(
     Parameters
     ----------
     stem : Path
-        Files without suffix.
+        File names without suffix.
     n_rows, n_columns : int
         Panels.
     size : (float, float)
@@ -74,7 +74,7 @@ def figure(
     Yields
     ------
     (Figure, (n_rows, n_columns) array of Axes)
-        Without pyplot, so nothing is left open and no window is asked for.
+        Made without pyplot, so no figure stays open and no window is needed.
     """
     try:
         import matplotlib
@@ -96,9 +96,9 @@ def panels(
 ) -> Iterator[tuple[Any, list[Any]]]:
     """A figure of ``count`` panels in rows of at most four; the size of one is in inches.
 
-    Where the grid is full, labels stand only at its edge.
+    If the grid has no empty places, labels are only at its outer edge.
     """
-    # The fewest empty places, then the longest rows.
+    # Fewest empty places first, then longest rows.
     columns = min(range(min(count, 4), min(count, 2) - 1, -1), key=lambda c: -count % c)
     rows = -(-count // columns)
     size = (width * columns, height * rows + 0.4)
@@ -115,15 +115,15 @@ def panels(
 
 
 def legend_below(drawing: Any, handles: Sequence[Any], texts: Sequence[str]) -> None:
-    """One legend for all panels below them, in as many rows as the width asks for."""
-    # About 0.085 inches a letter, and half an inch for the line before it.
+    """One legend for all panels, below them, in as many rows as the width requires."""
+    # About 0.085 inches per letter, and half an inch for the line marker.
     fit = int(drawing.get_size_inches()[0] / (0.085 * max(map(len, texts)) + 0.5))
     rows = -(-len(texts) // max(fit, 1))
     drawing.legend(handles, texts, loc="outside lower center", ncols=-(-len(texts) // rows))
 
 
 def line_key(color: str, style: Any, label: str, width: float = 1.2) -> Any:
-    """A line that stands only in a legend."""
+    """A line for a legend only."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], color=color, linestyle=style, label=label, linewidth=width)
@@ -132,7 +132,7 @@ def line_key(color: str, style: Any, label: str, width: float = 1.2) -> Any:
 def band(axes: Any, x: ArrayLike, runs: Any, *, color: str, label: str, marker: str = "o") -> None:
     """Mean of several runs as a line, one standard deviation around it as a band.
 
-    ``runs`` has one row a run; values that are not numbers are left out.
+    ``runs`` has one row per run; NaN and infinity are ignored.
     """
     values = np.ma.masked_invalid(np.asarray(runs, dtype=np.float64))
     mean, spread = values.mean(axis=0), values.std(axis=0)
@@ -141,9 +141,9 @@ def band(axes: Any, x: ArrayLike, runs: Any, *, color: str, label: str, marker: 
 
 
 def crowd(axes: Any, points: ArrayLike, color: Any, *, scale: float = 14.0) -> None:
-    """Points of which equal ones are drawn once, with an area that tells how many there are.
+    """Draw points, equal ones once with an area proportional to their number.
 
-    ``color`` holds one colour a point; that of the first of several equal ones is taken.
+    ``color`` holds one colour per point; equal points take that of the first.
     """
     places, first, counts = np.unique(
         np.round(np.asarray(points, dtype=np.float64), 9),
@@ -174,13 +174,13 @@ def principal_plane(C: ArrayLike) -> FloatArray:
     centred = rows - rows.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     plane = axes[:2]
-    # An axis has no direction of its own: its largest entry is made positive.
+    # The sign of an axis is arbitrary: its largest entry is made positive.
     largest = np.take_along_axis(plane, np.abs(plane).argmax(axis=1)[:, None], axis=1)
     return np.asarray(centred @ (plane * np.where(largest < 0, -1.0, 1.0)).T)
 
 
 def nested_circles(coarse: Sequence[int], fine: Sequence[int]) -> FloatArray:
-    """Places for the nodes of a two-level graph: circles of circles of circles."""
+    """Positions of the nodes of a two-level graph: nested circles."""
     tops, groups = np.asarray(coarse), np.asarray(fine)
     place = np.zeros((tops.size, 2))
     for labels, within, radius in (

@@ -1,8 +1,8 @@
-"""Results on disk: tables and texts written whole, finished pieces of work kept for the next run.
+"""Results on disk: tables, texts, and the stored results of finished units of work.
 
-An experiment is a list of units of work, such as one graph or one scan. What a unit computed is
-stored as JSON beside a fingerprint of its options, its input arrays and the version of the
-package; a later run with the same fingerprint reads it instead of computing it again.
+An experiment is a list of units of work, such as one graph or one scan. The result of a unit is
+stored as JSON with a fingerprint of its options, its input arrays and the version of the package; a
+later run with the same fingerprint reads it instead of computing it again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from convexhc.version import __version__
 
 
 class UncertifiedError(Failure, RuntimeError):
-    """A solve that an experiment rests on missed its tolerance."""
+    """A solve of an experiment missed its tolerance."""
 
 
 Row = dict[str, Any]
@@ -38,16 +38,16 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Unit:
-    """One piece of work: ``compute(**inputs, **options)`` under a name that serves as file name.
+    """One unit of work: ``compute(**inputs, **options)``, with a name used as file name.
 
     Parameters
     ----------
     name : str
-        Name of the piece, unique in its experiment.
+        Name, unique in the experiment.
     options : mapping
-        Plain values: numbers, texts, lists of them.
+        Plain values: numbers, strings, lists of them.
     inputs : mapping
-        Arrays, told apart by their content.
+        Arrays, identified by their content.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Unit:
     inputs: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def fingerprint(self, compute: Callable[..., Any]) -> str:
-        """Digest of everything the result depends on, but for the code itself."""
+        """Digest of everything the result depends on, except the code itself."""
         mark = hashlib.sha256()
         said = [__version__, compute.__module__, compute.__qualname__, dict(self.options)]
         mark.update(json.dumps(said, sort_keys=True).encode())
@@ -74,10 +74,10 @@ def compute_units(
     n_jobs: int,
     progress: Progress,
 ) -> list[Any]:
-    """Result of every unit, in order, computing only those that ``folder`` does not hold.
+    """Result of every unit, in order; computes only those not stored in ``folder``.
 
-    Every result is stored as soon as it is there, so an interrupted run loses at most the units
-    under way. With several jobs they run through joblib, on whatever backend the caller chose.
+    Every result is stored at once, so an interrupted run loses at most the units in progress. Units
+    run through joblib, on the backend chosen by the caller.
     """
     found: dict[int, Any] = {}
     marks = [unit.fingerprint(compute) for unit in units]
@@ -93,14 +93,14 @@ def compute_units(
         plain = _plain(result)
         part = {"fingerprint": marks[place], "result": plain}
         write_text(folder / f"{units[place].name}.json", json.dumps(part, allow_nan=False))
-        # Read back, so that a resumed run sees the very same values.
+        # Converted back, so that a resumed run has exactly the same values.
         found[place] = _restored(plain)
         progress(len(found) / len(units), units[place].name)
     return [found[place] for place in range(len(units))]
 
 
 def between(progress: Progress, start: float, stop: float) -> Progress:
-    """The share of a progress bar from ``start`` to ``stop``.
+    """Progress callback for the part of a progress bar from ``start`` to ``stop``.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def between(progress: Progress, start: float, stop: float) -> Progress:
     return lambda share, text: progress(start + (stop - start) * share, text)
 
 
-# Relative gap of solutions whose centroids are compared. Scores of k-means and ranks of distances
-# still change below the default of 1e-4, which is enough for the clusters.
+# Relative gap of solutions whose centroids are compared: k-means scores and ranks of distances
+# still change below the default of 1e-4, which is sufficient for the clusters.
 FINE_GAP = 1e-5
 
 
 def require_certified(found: Solution | SolutionPath, what: str, *, tol: float = 1e-4) -> None:
-    """Refuse a result with a lam whose certificate missed the tolerance."""
+    """Raise an error if a certificate missed the tolerance at some lam."""
     points: Iterable[tuple[float, str, float]]
     if isinstance(found, SolutionPath):
         points = [(point.lam, point.status.name, point.relative_gap) for point in found.levels]
@@ -133,18 +133,18 @@ def require_certified(found: Solution | SolutionPath, what: str, *, tol: float =
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
+    """Write a text file atomically."""
     write_bytes(file, text.encode())
 
 
 def write_bytes(file: Path, content: bytes) -> None:
-    """Write a file, whole or not at all, and the folders above it."""
+    """Write a file atomically, creating its parent folders."""
     file.parent.mkdir(parents=True, exist_ok=True)
     _files.write_bytes(file, content)
 
 
 def write_table(file: Path, rows: Sequence[Row]) -> None:
-    """Write rows as CSV, the keys of the first as header, numbers to six digits."""
+    """Write rows as CSV with the keys of the first row as header and numbers to six digits."""
     if not rows:
         raise ValueError(f"no rows to write into {file.name}.")
     text = io.StringIO()
@@ -170,7 +170,7 @@ def markdown_table(rows: Sequence[Row], digits: int = 3) -> str:
 
 
 def shown(value: Any, digits: int = 6) -> str:
-    """A value as text: numbers to so many digits, what is not a number as nothing.
+    """A value as text: numbers to ``digits`` digits, NaN as an empty string.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def shown(value: Any, digits: int = 6) -> str:
 
 
 def mean_and_spread(values: Iterable[float]) -> tuple[float, float]:
-    """Mean and standard deviation (n - 1) of the numbers among the values; NaN without any.
+    """Mean and standard deviation (n - 1) of the values, ignoring NaN; NaN without any.
 
     Examples
     --------
@@ -201,13 +201,13 @@ def _placed(place: int, compute: Callable[..., Any], unit: Unit) -> tuple[int, A
 
 
 def _read_part(file: Path, mark: str) -> dict[str, Any] | None:
-    """A stored part of the same fingerprint, or None."""
+    """The stored result with this fingerprint, or None."""
     if not file.exists():
         return None
     try:
         part = json.loads(file.read_text())
     except json.JSONDecodeError:
-        # Not written by this program, which moves whole files into place: computed anew.
+        # Not written by this program, which writes atomically: computed again.
         return None
     if not isinstance(part, dict) or part.get("fingerprint") != mark:
         return None
@@ -215,7 +215,7 @@ def _read_part(file: Path, mark: str) -> dict[str, Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Value as JSON knows it, NaN as null."""
+    """Value as JSON types, NaN as null."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
@@ -230,7 +230,7 @@ def _plain(value: Any) -> Any:
 
 
 def _restored(value: Any) -> Any:
-    """Value as it was before `_plain`, lists staying lists."""
+    """Inverse of `_plain`, except that arrays stay lists."""
     if isinstance(value, dict):
         return {key: _restored(item) for key, item in value.items()}
     if isinstance(value, list):

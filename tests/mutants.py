@@ -352,7 +352,7 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/points_solve.py",
-        "return certificate.relative_gap <= tol or certificate.gap <= tol * least",
+        "return certificate.relative_gap <= tol or certificate.gap <= tol * floor",
         "return True",
         "a solution is called solved whatever its gap",
         (NEWTON + "test_spoiled_flows_are_not_believed",),

@@ -21,6 +21,7 @@ ROOMS = [
     "_types",
     "_checks",
     "_files",
+    "_text",
     "version",
     "kernels",
     "graph_checks",

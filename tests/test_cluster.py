@@ -97,7 +97,7 @@ def test_both_levels_of_the_fractal_graph_are_found_exactly(fractal, path):
 
 def test_prunings_of_one_tree_are_clusters_of_it(path):
     """Each is a union of branches: a cluster and a branch hold each other or are apart."""
-    binary = path.reading.binary
+    binary = path.flat_clusters.binary
     branches = [frozenset([leaf]) for leaf in range(len(path.names))]
     for a, b in binary.rows:
         branches.append(branches[a] | branches[b])

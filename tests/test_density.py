@@ -14,8 +14,7 @@ from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.similarity import neighbor_graph
 from convexhc.similarity.density import Density, point_density
-from convexhc.tree.reading import CLEAR_VALLEY
-from convexhc.tree.valleys import valley_depth
+from convexhc.tree.flat_clusters import SETTINGS, valley_depth
 
 
 @st.composite
@@ -98,8 +97,8 @@ def test_valleys_lie_between_moons_and_not_across_them():
     graph = neighbor_graph(X)
     density = point_density(X, graph)
     across = (X[:, 0] > np.where(moon == 0, 0.0, 1.0)).astype(np.int64)
-    assert valley_depth(graph, moon, density) > CLEAR_VALLEY
-    assert valley_depth(graph, across, density) < 0.5 * CLEAR_VALLEY
+    assert valley_depth(graph, moon, density) > SETTINGS.clear_valley
+    assert valley_depth(graph, across, density) < 0.5 * SETTINGS.clear_valley
 
 
 @pytest.fixture(scope="module")

@@ -365,13 +365,6 @@ def test_partitions_must_label_the_same_nodes():
             function([], [])
 
 
-@given(partitions(1))
-def test_singletons_are_counted(single):
-    (labels,) = single
-    alone = sum(np.count_nonzero(labels == label) == 1 for label in labels)
-    assert metrics.n_singletons(labels) == alone
-
-
 @given(seeds, st.integers(2, 9), st.data())
 def test_neighbours_are_the_nearest(seed, n, data):
     k = data.draw(st.integers(1, n - 1))

@@ -1,4 +1,4 @@
-"""Resampled edges: what stays, what is counted, what is refused."""
+"""Stability of clusters under resampling of the edges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convexhc import as_graph, datasets, similarity, solve_path, stability
-from convexhc.stability import _overlaps
+from convexhc.stability import _best_jaccard
 
 FRACTAL = datasets.fractal_graph(n_meta=2, n_super=3, clique=6)
 
@@ -27,9 +27,9 @@ def test_with_every_edge_kept_nothing_changes():
     np.testing.assert_array_equal(found.jaccard, np.ones((2, 6)))
 
 
-def test_groups_that_are_there_are_stable_and_arbitrary_ones_are_not():
+def test_real_groups_are_stable_and_arbitrary_ones_are_not():
     def arbitrary(graph):
-        """Groups of a shuffle that the number of edges decides: they mean nothing."""
+        """Random groups, seeded by the number of edges."""
         return np.random.default_rng(graph.n_edges).permutation(graph.n) % 6
 
     real = stability.bootstrap(FRACTAL.adjacency, six, n_resamples=5)
@@ -39,7 +39,7 @@ def test_groups_that_are_there_are_stable_and_arbitrary_ones_are_not():
     assert abs(none.adjusted_rand.mean()) < 0.3
 
 
-def test_a_cluster_that_breaks_is_told_from_one_that_holds():
+def test_unstable_clusters_have_a_low_jaccard_index():
     """A complete graph stays connected; a chain does not."""
     A = np.zeros((20, 20))
     A[:10, :10] = 1.0
@@ -66,7 +66,7 @@ def test_names_and_diagonal_reach_the_clustering():
     assert {one.n_edges for one in seen} == {0, 1, 2}
 
 
-def test_the_seed_decides_and_threads_do_not():
+def test_the_result_depends_on_the_seed_but_not_on_threads():
     once = stability.bootstrap(FRACTAL.adjacency, pieces, share=0.3)
     again = stability.bootstrap(FRACTAL.adjacency, pieces, share=0.3, n_jobs=2)
     other = stability.bootstrap(FRACTAL.adjacency, pieces, share=0.3, random_state=1)
@@ -78,16 +78,16 @@ labelled = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1,
 
 
 @given(labelled)
-def test_overlaps_agree_with_sets(pairs):
+def test_jaccard_indices_agree_with_sets(pairs):
     labels, other = (np.unique(side, return_inverse=True)[1] for side in zip(*pairs, strict=True))
     groups = [
         [set(np.flatnonzero(side == k)) for k in range(side.max() + 1)] for side in (labels, other)
     ]
     expected = [max(len(a & b) / len(a | b) for b in groups[1]) for a in groups[0]]
-    np.testing.assert_allclose(_overlaps(labels, other), expected, rtol=1e-15)
+    np.testing.assert_allclose(_best_jaccard(labels, other), expected, rtol=1e-15)
 
 
-def test_it_says_what_it_is_in_a_line():
+def test_repr():
     said = repr(stability.bootstrap(FRACTAL.adjacency, pieces, n_resamples=3, share=1.0))
     assert said == ("Stability(n_resamples=3, mean adjusted Rand 1.00, least stable cluster 1.00)")
 
@@ -101,7 +101,7 @@ def test_it_says_what_it_is_in_a_line():
         ({"cluster": lambda graph: np.zeros(3)}, r"each of the 36 nodes, received shape \(3,\)"),
     ],
 )
-def test_what_makes_no_sense_is_refused(options, match):
+def test_invalid_arguments_are_refused(options, match):
     arguments = {"cluster": pieces, **options}
     with pytest.raises(ValueError, match=match):
         stability.bootstrap(FRACTAL.adjacency, **arguments)

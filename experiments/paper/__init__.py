@@ -1,8 +1,8 @@
-"""The claims of the paper, each rerun with exact solutions: one file a claim.
+"""The claims of the paper, each rerun with exact solutions: one file per claim.
 
 `EXPERIMENTS` maps a name to ``run(out, *, data, quick, n_jobs, progress)``, which writes tables
 (CSV), figures (PNG and SVG) and a short text into a folder of that name below ``out``. Finished
-pieces of work are kept there and not computed twice.
+units of work are stored there and not computed again.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Experiment(Protocol):
     def __call__(
         self, out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Progress
     ) -> None:
-        """Write results below ``out``; ``progress`` hears the share done and what is under way."""
+        """Write results below ``out``; ``progress`` is called with the fraction done and a text."""
 
 
 def _of(name: str) -> Experiment:
-    """The experiment of that module, which is imported when it is run: the list alone is cheap."""
+    """The experiment of a module, which is imported only when it is run."""
 
     def run(out: Path, **options: Any) -> None:
         import_module(f"experiments.paper.{name}").run(out, **options)

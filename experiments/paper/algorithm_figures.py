@@ -26,12 +26,12 @@ STYLES = {
 }
 POINTS = {"clarabel": (ORANGE, "D", "CVXPY, Clarabel"), "scs": (SKY, "s", "CVXPY, SCS")}
 LABELS = {"seconds": "CPU seconds in steps", "iteration": "iterations"}
-# Points below the accuracy of the comparison are drawn at its edge.
+# Values below the accuracy of the comparison are drawn at that accuracy.
 FLOOR = 1e-8
 
 
 def gaps(stem: Path, rows: Sequence[Row], axis: str) -> None:
-    """One row a size, one column a lam; lines are certified gaps, points distances to the bound."""
+    """One row per size, one column per lam; lines are certified gaps, points suboptimalities."""
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     lambdas = list(dict.fromkeys(row["lam"] for row in rows))
     figsize = (4.2 * len(lambdas), 2.9 * len(sizes) + 0.6)

@@ -29,7 +29,7 @@ SHIFT = 1e-3
 
 @dataclass
 class Timed:
-    """A method whose steps are timed, and nothing else: certificates do not count."""
+    """A method whose steps alone are timed, without certificates."""
 
     method: Method[FusionProblem, Any]
     seconds: float = field(default=0.0)
@@ -52,7 +52,7 @@ class Timed:
         return state
 
     def step(self, problem: FusionProblem, state: Any) -> None:
-        """Timed. Moves are kept back, so that all methods are certified by the same count."""
+        """Timed. Step lengths are not returned, so that all methods are certified equally often."""
         begun = time.process_time()
         self.method.step(problem, state)
         self.seconds += time.process_time() - begun
@@ -70,7 +70,7 @@ def fractal_problem(shape: Sequence[int], lam: float) -> FusionProblem:
 
 
 def trace(shape: Sequence[int], lam: float, method: str, tol: float, budget: float) -> list[Row]:
-    """Certificates on the way, with iterations and CPU seconds of the steps alone.
+    """Certificates during a run, with iterations and CPU seconds of the steps alone.
 
     Stops at the relative gap ``tol`` or after ``budget`` seconds.
     """
@@ -98,7 +98,7 @@ def trace(shape: Sequence[int], lam: float, method: str, tol: float, budget: flo
 
 
 def general(shape: Sequence[int], lam: float, solver: str) -> list[Row]:
-    """The same problem handed to CVXPY; its answer is projected, so that it can be compared."""
+    """Solve the same problem with CVXPY; the answer is projected to make it feasible."""
     import cvxpy
 
     cp: Any = cvxpy

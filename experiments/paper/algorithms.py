@@ -1,8 +1,8 @@
-"""How fast each method closes the gap: ours, the one the paper prints, and general solvers.
+"""Convergence of each method: ours, the printed algorithm of the paper, and general solvers.
 
 Dual FISTA, ADMM, the primal-dual method and the paper's algorithm as printed run on the same
 fractal graphs from the same cold start and are judged by the same certificate; only their steps are
-timed. CVXPY gives one point a solver, where it fits into memory. The paper's mistakes that can be
+timed. CVXPY gives one point per solver, if it fits into memory. Errors of the paper that can be
 shown by a number are in ``errata.csv``.
 """
 
@@ -35,7 +35,7 @@ TARGETS = (1e-2, 1e-4, 1e-6)
 
 @dataclass(frozen=True)
 class Size:
-    """How much is computed: up to how many nodes each general solver is tried, among others.
+    """How much is computed, including the largest problem for each general solver.
 
     At 98 nodes Clarabel takes minutes and 1.2 GB, at 196 SCS takes 4.4 GB.
     """
@@ -113,9 +113,9 @@ def _unit(size: Size, shape: Shape, lam: float, method: str) -> Unit:
 
 
 def with_suboptimality(rows: Sequence[Row]) -> list[Row]:
-    """Rows with how far their objective is from the best bound that any method proved.
+    """Rows with the relative distance of their objective from the best lower bound of any method.
 
-    A bound of one method bounds them all: it is relative, and never negative but for round-off.
+    A lower bound of one method holds for all, so the distance is nonnegative up to round-off.
     """
     bounds: dict[tuple[int, float], float] = {}
     for row in rows:
@@ -130,7 +130,7 @@ def with_suboptimality(rows: Sequence[Row]) -> list[Row]:
 
 
 def time_to_targets(rows: Sequence[Row]) -> list[Row]:
-    """Iterations and seconds to each target, of the first check that meets it; the last gap."""
+    """Iterations and seconds at the first check that meets each target, and the last gap."""
     groups: dict[tuple[int, float, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["n"], row["lam"], row["method"]), []).append(row)

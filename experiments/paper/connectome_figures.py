@@ -81,7 +81,7 @@ def _histogram(axes: Any, distance: FloatArray, same: Any, title: str) -> None:
         )
     axes.set(title=title, xlabel="distance 1 − τ", ylabel="density of pairs")
     axes.legend(loc="upper left")
-    # Room for the legend above the tallest bar.
+    # Space for the legend above the tallest bar.
     axes.set_ylim(top=1.3 * axes.get_ylim()[1])
 
 
@@ -127,7 +127,7 @@ def figure_four(stem: Path, compared: dict[Any, Any], subject: Any, k: int) -> N
 
 
 def told_apart(stem: Path, rows: Sequence[Row], names: Sequence[str]) -> None:
-    """Discriminability against lam with its interval, single linkage as a level."""
+    """Discriminability against lam with its interval; single linkage as a horizontal line."""
     width = 3.6 * len(names) + 0.6
     with figure(stem, 1, len(names), size=(width, 3.8), sharey=True) as (drawing, axes):
         for panel, name in zip(axes[0], names, strict=True):

@@ -1,7 +1,7 @@
-"""Multiscale representations of brain scans, and how alike those of one subject are.
+"""Multiscale representations of brain scans, and their similarity within subjects.
 
 A representation is the matrix of distances between the 70 regions: between their centroids for the
-convex path, cophenetic for a linkage. Everything here looks only at the order of the distances.
+convex path, cophenetic for a linkage. All scores depend only on the order of the distances.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHIFT = 1e-3
 
 @dataclass(frozen=True)
 class Setting:
-    """How streamline counts become a similarity, and which of its edges weigh in the penalty.
+    """How streamline counts become a similarity, and which of its edges enter the penalty.
 
     ``strongest`` is the number of neighbours whose edges are kept, 0 for all.
     """
@@ -65,7 +65,7 @@ def represent(
 def compare(ranks: IntArray, k: int) -> dict[str, Any]:
     """Kendall correlations, and differing neighbours, between all scans in one representation.
 
-    ``ranks`` has one row a scan. Without correlations where a scan is fused into one point.
+    ``ranks`` has one row per scan. No correlations if a scan is fused into one point.
     """
     distances = [squareform(row).astype(np.float64) for row in ranks]
     return {"tau": correlations(distances), "differ": neighbors_that_differ(distances, k)}
@@ -92,13 +92,13 @@ def cross(first: IntArray, second: IntArray) -> FloatArray:
 
 
 class Draws(NamedTuple):
-    """A number over the scans, and the same over resampled scans."""
+    """A statistic of the scans, and of resampled scans."""
 
     value: float
     draws: FloatArray
 
     def interval(self) -> tuple[float, float]:
-        """Percentile interval of 95 %; NaN where there is no number."""
+        """Percentile interval of 95 %; NaN without values."""
         if np.isnan(self.draws).any():
             return float("nan"), float("nan")
         low, high = np.quantile(self.draws, [0.025, 0.975])
@@ -106,9 +106,9 @@ class Draws(NamedTuple):
 
 
 def session_draws(subject: IntArray, n_draws: int, seed: int = 0) -> IntArray:
-    """How often each scan is drawn when the scans of every subject are drawn with repetition.
+    """Counts of each scan when the scans of every subject are resampled with replacement.
 
-    A subject of whom only copies of one scan were drawn has no pairs, and is drawn again.
+    A subject with copies of a single scan has no pairs and is resampled.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def session_draws(subject: IntArray, n_draws: int, seed: int = 0) -> IntArray:
 def told_apart(distance: FloatArray, subject: IntArray, times: IntArray) -> Draws:
     """Discriminability, and the same with every scan counted ``times`` times.
 
-    Two copies of one scan are no pair: their distance is zero whatever the method.
+    Two copies of one scan are not a pair: their distance is zero for any method.
     """
     if np.isnan(distance).any():
         return Draws(float("nan"), np.full(len(times), np.nan))

@@ -1,9 +1,9 @@
-"""Figures 3 and 4: whether repeated brain scans of one subject have like representations.
+"""Figures 3 and 4: whether repeated scans of one subject have similar representations.
 
-Five subjects, ten scans each. Every scan gets its convex path and its four linkages; the distances
-they put between the 70 regions are compared between scans by Kendall's rank correlation and by the
+Five subjects, ten scans each. The convex path and four linkages are computed for every scan; the
+distances between the 70 regions are compared between scans by Kendall's rank correlation and by the
 graphs of five nearest neighbours. The paper does not say how counts become similarities, so three
-ways are shown; the figures are those of the first.
+variants are shown; the figures are those of the first.
 
 Scans are independent, so they may run on any backend of joblib, such as a Dask cluster::
 

@@ -1,4 +1,4 @@
-"""The paper's mistakes that a number shows: what it prints, and what is right."""
+"""Errors of the paper that a number shows: the printed value and the correct one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALPHA = 0.95
 
 
 def errata() -> list[Row]:
-    """One row a mistake: a number that should be zero or one, as printed and as it is right."""
+    """One row per error: a number that should be zero or one, as printed and corrected."""
     return [*_projection(), *_constants(), *_gradient(), _resolvent(), _shrinkage(), _components()]
 
 
@@ -26,7 +26,7 @@ def _row(what: str, printed: float, right: float) -> Row:
 
 
 def _projection() -> list[Row]:
-    """Algorithm 2 run to its end against the nearest doubly stochastic matrix."""
+    """Limit of Algorithm 2 compared with the nearest doubly stochastic matrix."""
     rows = []
     for n in (8, 49, 196):
         Y = np.random.default_rng(n).standard_normal((n, n)) + np.eye(n)
@@ -38,7 +38,7 @@ def _projection() -> list[Row]:
 
 
 def _constants() -> list[Row]:
-    """Lipschitz constant of the dual gradient over lam^2, against the three that are printed."""
+    """Lipschitz constant of the dual gradient over lam^2, and the three printed ones."""
     K = two_hop(fractal_graph(0).adjacency, shift=1e-3).dense()
     squares = 2.0 * np.square(K)
     np.fill_diagonal(squares, 0.0)
@@ -54,7 +54,7 @@ def _constants() -> list[Row]:
 
 
 def _gradient() -> list[Row]:
-    """Gradient of the smooth objective against differences: relative error of both formulas."""
+    """Relative error of both formulas of the gradient of the smooth objective."""
     rng = np.random.default_rng(0)
     K = two_hop(fractal_graph(0, n_meta=2, n_super=2, clique=3).adjacency, shift=0.1).dense()
     off = K - np.diag(np.diag(K))
@@ -93,8 +93,8 @@ def _resolvent() -> Row:
 def _shrinkage() -> Row:
     """Appendix C's update of Z, after 100 rounds from its own start Z = 0, against the prox.
 
-    The objective is 1/2 |z - x|^2 + soft |z|_1 + block |z|_2; what is shown is how far each ends
-    above the least value of the two.
+    The objective is 1/2 |z - x|^2 + soft |z|_1 + block |z|_2; the value is the excess of each over
+    the smaller of the two.
     """
     x = np.array([1.5, -0.4, 0.2, 0.05])
     soft, block = 0.1, 0.5
@@ -116,6 +116,6 @@ def _shrinkage() -> Row:
 
 
 def _components() -> Row:
-    """Clusters at a huge lam on a graph of two components: the paper's consensus has one."""
+    """Number of clusters at a large lam on a graph of two components; the paper says one."""
     K = np.kron(np.eye(2), np.ones((3, 3))) + np.eye(6)
     return _row("clusters of two components at lam = 1000", 1, solve(K, 1000.0).n_clusters)

@@ -1,10 +1,10 @@
-"""Khan gene expression: whether the hierarchy of the test arrays is that of the training arrays.
+"""Khan gene expression: agreement of the hierarchies of training and test arrays.
 
 The nodes are 306 genes. A similarity is built from the 64 training arrays and another from the 25
-test arrays, and what is found in one is compared with what is found in the other: clusters, as many
-as the effective rank says, by homogeneity (the paper's) and by adjusted mutual information, which
-does not reward many clusters; and graphs of nearest neighbours. The paper leaves the similarity
-open, so several are tried, and all of them are shown.
+test arrays, and the results are compared: clusters, their number given by the effective rank, by
+homogeneity (as in the paper) and by adjusted mutual information, which does not reward many
+clusters; and graphs of nearest neighbours. The paper does not specify the similarity, so several
+are tried, and all of them are shown.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Pro
     size = QUICK if quick else FULL
     folder = out / "khan"
     expression = khan(require_folder(data, "khan"))
-    # The genes are ordered by the axis they were chosen for: every so many of them is a sample.
+    # The genes are sorted by the axis they were selected for, so every k-th one is a sample.
     chosen = np.linspace(0, len(expression.train) - 1, size.n_genes).astype(int)
     inputs = {"train": expression.train[chosen], "test": expression.test[chosen]}
     units = [
@@ -94,7 +94,7 @@ def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Pro
 def matched_table(agreement: Sequence[Row], path: Sequence[Row]) -> list[Row]:
     """The solved lam whose effective rank (train) is nearest to each row of the paper's table.
 
-    ``near`` tells whether the two ranks are within a factor of `NEAR`.
+    ``near`` is whether the two ranks are within a factor of `NEAR`.
     """
     matched = []
     for name in dict.fromkeys(row["setting"] for row in agreement):
@@ -126,9 +126,9 @@ def matched_table(agreement: Sequence[Row], path: Sequence[Row]) -> list[Row]:
 def verdict(matched: Sequence[Row], neighbors: Sequence[Row]) -> list[Row]:
     """How often the convex path does better than each linkage, over all similarities tried.
 
-    Clusters are compared at ranks near those of the paper; where one side has no score there is no
-    comparison. Neighbours are compared at every lam, and at those up to `EARLY` alone; the last row
-    compares them with the neighbours of the similarity itself, which has no clusters.
+    Clusters are compared at ranks near those of the paper, if both sides have a score. Neighbours
+    are compared at every lam, and only at those up to `EARLY`; the last row compares them with the
+    neighbours of the similarity itself, which has no clusters.
     """
     rows: list[Row] = []
     for other in (*LINKAGES, "similarity"):

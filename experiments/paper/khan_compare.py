@@ -1,4 +1,4 @@
-"""What is compared between the two halves of the Khan data, for one similarity."""
+"""Comparison of training and test arrays of the Khan data, for one similarity."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Setting:
     """One way to build the similarity.
 
     ``transform`` is "ratio" (as stored), "log", or "standard" (logarithms with mean 0 and variance
-    1 for every gene); a ``bandwidth`` of 0 stands for the automatic one. Cutting a Gaussian kernel
-    to neighbours makes it indefinite, and much has to be added to its diagonal; ``whole`` keeps the
-    kernel of all pairs, which needs nothing, and cuts only the weights of the penalty.
+    1 for every gene); a ``bandwidth`` of 0 stands for the automatic one. Restricting a Gaussian
+    kernel to neighbours makes it indefinite and requires a large shift of the diagonal; ``whole``
+    keeps the kernel of all pairs, which needs none, and restricts only the weights of the penalty.
     """
 
     name: str
@@ -64,7 +64,7 @@ def compare(
     lambdas: Sequence[float],
     ks: Sequence[int],
 ) -> dict[str, list[Row]]:
-    """Everything that is compared between training and test arrays, for one similarity."""
+    """All comparisons of training and test arrays, for one similarity."""
     chosen = Setting(**setting)
     K = {"train": _similarity(train, chosen), "test": _similarity(test, chosen)}
     weights = chosen.n_neighbors if chosen.whole else None
@@ -112,7 +112,7 @@ def compare(
 
 
 def _similarity(X: FloatArray, setting: Setting) -> Similarity:
-    """Similarity of the genes, positive definite by what shift adds."""
+    """Similarity of the genes, made positive definite by a shift."""
     if setting.transform != "ratio":
         X = np.log(X)
     if setting.transform == "standard":
@@ -124,9 +124,9 @@ def _similarity(X: FloatArray, setting: Setting) -> Similarity:
 
 
 def _agreement(K: dict[str, Similarity], paths: dict[str, SolutionPath]) -> list[Row]:
-    """Clusters of the two halves compared, as many in each as its effective rank says.
+    """Agreement of the clusters of the two halves, their number given by the effective rank.
 
-    A linkage whose ties leave it no such cut gives the next coarser one.
+    A linkage with ties that has no such cut gives the next coarser one.
     """
     trees = {half: linkage_trees(K[half]) for half in K}
     rows = []
@@ -148,7 +148,7 @@ def _agreement(K: dict[str, Similarity], paths: dict[str, SolutionPath]) -> list
 def _scored(
     method: str, lam: float, counts: dict[str, int], train: IntArray, test: IntArray
 ) -> Row:
-    """Agreement of two partitions; none where one of them is a single cluster."""
+    """Agreement of two partitions; none if one of them is a single cluster."""
     found = {"clusters_train": int(train.max()) + 1, "clusters_test": int(test.max()) + 1}
     scores = partition_scores(train, test)
     known = min(found.values()) > 1
@@ -167,7 +167,7 @@ def _scored(
 def _neighbors(
     K: dict[str, Similarity], paths: dict[str, SolutionPath], ks: Sequence[int]
 ) -> list[Row]:
-    """Share of the nearest neighbours that differ between the halves, for every representation."""
+    """Fraction of nearest neighbours that differ between the halves, per representation."""
     n = K["train"].graph.n
     distances: dict[tuple[str, float], dict[str, FloatArray]] = {
         ("similarity", 0.0): {half: centroid_distances(np.eye(n), K[half].matrix) for half in K}

@@ -23,7 +23,7 @@ LEVELS = {"single": "--", "average": ":", "similarity": "-."}
 
 
 def effective_rank(stem: Path, path: Sequence[Row], names: Sequence[str]) -> None:
-    """Effective rank against lam, training and test arrays, one panel a similarity."""
+    """Effective rank against lam, training and test arrays, one panel per similarity."""
     with panels(stem, len(names), sharex=True, sharey=True) as (drawing, axes):
         for panel, name in zip(axes, names, strict=True):
             for half, color, line in (("train", BLUE, "-"), ("test", VERMILION, "--")):
@@ -64,7 +64,7 @@ def agreement(stem: Path, rows: Sequence[Row], names: Sequence[str], score: str)
 
 
 def neighbors(stem: Path, rows: Sequence[Row], names: Sequence[str], ks: Sequence[int]) -> None:
-    """Share of nearest neighbours that differ against lam; methods without lam as levels."""
+    """Fraction of differing neighbours against lam; methods without lam as horizontal lines."""
     colors = dict(zip(ks, (BLUE, VERMILION, GREEN), strict=False))
     with panels(stem, len(names), sharex=True, sharey=True) as (drawing, axes):
         for panel, name in zip(axes, names, strict=True):

@@ -1,4 +1,4 @@
-"""Standard hierarchical clustering, in the four ways that the experiments compare with."""
+"""The four standard linkages that the experiments compare with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs of nearest neighbours compared fairly: equal distances are told apart by chance."""
+"""Comparison of nearest-neighbour graphs with ties broken at random."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from convexhc.metrics import knn_graph
 def neighbors_that_differ(
     distances: Sequence[FloatArray], k: int, *, draws: int = 5, by_number: bool = False
 ) -> FloatArray:
-    """Share of the k nearest neighbours that differ, between every two distance matrices.
+    """Fraction of the k nearest neighbours that differ, for every pair of distance matrices.
 
-    Trees and fused centroids leave many nodes equally near. Breaking ties by the number of the node
-    would make two graphs agree for no reason but the numbering, so ties are broken at random, anew
-    for every matrix, and the share is averaged over a few draws. The share is the Hamming distance
-    of the two graphs over its largest value ``2 n k``.
+    Trees and fused centroids have many equal distances. Ties broken by node index would make two
+    graphs agree for no other reason, so they are broken at random, independently for every matrix,
+    and the fraction is averaged over a few draws. It is the Hamming distance of the two graphs
+    divided by its maximum ``2 n k``.
 
     Parameters
     ----------
     distances : sequence of m (n, n) arrays
         Distances between the same n nodes.
     k : int
-        Neighbours of each node.
+        Number of neighbours.
     draws : int
-        Times that ties are broken.
+        Number of random draws of the ties.
     by_number : bool
-        Break ties by the number of the node instead.
+        Break ties by node index instead.
 
     Returns
     -------
@@ -51,13 +51,13 @@ def neighbors_that_differ(
     for _ in range(repeats):
         orders = [np.arange(n) if by_number else rng.permutation(n) for _ in distances]
         graphs = np.array([_graph(d, order, k) for d, order in zip(distances, orders, strict=True)])
-        # Both graphs have n k edges: those of one that the other lacks are half of the difference.
+        # Both graphs have n k edges, so each contributes half of the Hamming distance.
         total += 1.0 - graphs @ graphs.T / (n * k)
     np.fill_diagonal(total, 0.0)
     return total / repeats
 
 
 def _graph(distance: FloatArray, order: NDArray[np.int64], k: int) -> FloatArray:
-    """Neighbour graph as one long row; ``order`` is the numbering by which ties are broken."""
+    """Neighbour graph as one flat array; ties are broken by ``order``."""
     back = np.argsort(order)
     return knn_graph(distance[np.ix_(order, order)], k).toarray()[np.ix_(back, back)].ravel()

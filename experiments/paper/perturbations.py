@@ -1,4 +1,4 @@
-"""Ways to disturb a graph a little: rewired edges, nodes that do not belong, edges drawn again."""
+"""Perturbations of a graph: rewired edges, outlier nodes, resampled edges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from convexhc._types import FloatArray
 
 
 def rewire(A: FloatArray, share: float, rng: np.random.Generator) -> FloatArray:
-    """Move a share of the edges to pairs of nodes that were not linked, weights kept.
+    """Move a fraction of the edges to unconnected pairs of nodes, keeping their weights.
 
     Examples
     --------
@@ -31,9 +31,9 @@ def rewire(A: FloatArray, share: float, rng: np.random.Generator) -> FloatArray:
 
 
 def add_outliers(A: FloatArray, share: float, rng: np.random.Generator) -> FloatArray:
-    """Append nodes, a share of those there are, linked to random nodes as often as a usual node.
+    """Append a fraction of new nodes with random edges.
 
-    Every new node has the median number of links, with weights drawn from those of the graph.
+    Every new node has the median degree, with weights drawn from those of the graph.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def add_outliers(A: FloatArray, share: float, rng: np.random.Generator) -> Float
 
 
 def bootstrap(A: FloatArray, share: float, rng: np.random.Generator) -> FloatArray:
-    """Draw so many edges, as a share of those there are, with repetition; each draw counts once.
+    """Draw a fraction of the edges with replacement; weights are multiplied by the counts.
 
     Examples
     --------
@@ -75,6 +75,6 @@ KINDS: dict[str, Callable[[FloatArray, float, np.random.Generator], FloatArray]]
 
 
 def _mirrored(A: FloatArray) -> FloatArray:
-    """The upper triangle on both sides."""
+    """Symmetric matrix of an upper triangle."""
     upper = np.triu(A, 1)
     return upper + upper.T

@@ -1,11 +1,11 @@
-"""The algorithm that the paper prints, for comparison: Algorithms 1 and 2 with their constants.
+"""The algorithm as printed in the paper: Algorithms 1 and 2 with their constants.
 
 Donnat and Holmes solve a denoising problem by FISTA on two duals, p and q (Algorithm 1), inside a
-gradient step on the kernel, and project by alternating two steps (Algorithm 2). Two things are
-read as they must be meant: the denoising strength is the one that solves eq. 4 (lam / L with
-L = 2 |K|_2, where the text has 2 lam / L), and the centroids of an inner step belong to its own
-extrapolated duals. Everything else is as printed, and it is slow for two reasons: the step of the
-duals is far smaller than it may be, and the projection does not project.
+gradient step on the kernel, and project by alternating two steps (Algorithm 2). Two points are
+interpreted: the denoising strength is the one that solves eq. 4 (lam / L with L = 2 |K|_2, where
+the text has 2 lam / L), and the centroids of an inner step belong to its own extrapolated duals.
+Everything else is as printed. It is slow for two reasons: the dual step size is far smaller than
+necessary, and Algorithm 2 is not a projection.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from convexhc.solvers.momentum import Momentum
 def alternate(Y: FloatArray, *, passes: int = 50, tol: float = 1e-6) -> FloatArray:
     """Algorithm 2: rows and columns made to sum to one, then max(., 0), over and over.
 
-    It ends near a doubly stochastic matrix, but not near the nearest: forgetting what each step
-    took away, it is a method for finding a common point of two sets, not a projection.
+    It converges to a doubly stochastic matrix, but not to the nearest one: without Dykstra's
+    correction, alternating projections find some common point of two sets.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class PrintedFISTA:
         q, r, s = p, p, p
         momentum, C = Momentum(), B
         for _ in range(self.inner_iter):
-            # Ordered pairs, as in the paper: every edge pulls twice.
+            # Ordered pairs, as in the paper: every edge counts twice.
             pull = 2.0 * strength * weight * (alpha * r + (1.0 - alpha) * s)
             C = alternate(B - edge_kernels.adjoint(pull, penalty.edges, len(B)))
             apart = weight * edge_kernels.differences(C, penalty.edges)

@@ -1,4 +1,4 @@
-"""What the paper prints: the numbers that ours stand beside."""
+"""Numbers printed in the paper, for comparison."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""How far a tree moves when the graph is disturbed: the convex path against the linkages.
+"""Robustness of trees to perturbations of the graph: the convex path and the linkages.
 
 The paper argues that a convex hierarchy is robust where a greedy one is not, and gives no numbers.
-Here edges are rewired, nodes that belong nowhere are added, and edges are drawn again; the tree of
-the disturbed graph is compared with that of the original one, on the original nodes, by the
-correlation of their cophenetic distances and by the adjusted Rand index of their levels.
+Here edges are rewired, outlier nodes are added, and edges are resampled; the tree of the perturbed
+graph is compared with that of the original one, on the original nodes, by the correlation of their
+cophenetic distances and by the adjusted Rand index of their levels.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ QUICK = Size(
 
 
 class Graph(NamedTuple):
-    """A graph by its weights, with its levels as far as they are known."""
+    """A weighted graph with its known levels, if any."""
 
     name: str
     weights: FloatArray
@@ -84,7 +84,7 @@ class Graph(NamedTuple):
 
 
 def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Progress) -> None:
-    """Disturb every graph in every way and compare the trees."""
+    """Perturb every graph in every way and compare the trees."""
     size = QUICK if quick else FULL
     folder = out / "robustness"
     graphs = _graphs(size, data)
@@ -117,7 +117,7 @@ def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Pro
 def trees(
     weights: FloatArray, kind: str, strength: float, seed: int, lam_step: float
 ) -> dict[str, Any]:
-    """The tree of every method on one disturbed graph, on the nodes of the original one."""
+    """The tree of every method on one perturbed graph, restricted to the original nodes."""
     n = len(weights)
     if kind != "none":
         weights = KINDS[kind](weights, strength, np.random.default_rng(seed))
@@ -132,7 +132,7 @@ def trees(
 
 
 def restricted(Z: FloatArray, n: int) -> FloatArray:
-    """The tree of the first n leaves: they meet where they met.
+    """The tree restricted to the first n leaves, which merge at the same heights.
 
     Examples
     --------
@@ -141,12 +141,12 @@ def restricted(Z: FloatArray, n: int) -> FloatArray:
     """
     if len(Z) + 1 == n:
         return Z
-    # Single linkage on the distances of a tree gives back the tree.
+    # Single linkage of the cophenetic distances of a tree is the tree.
     return np.asarray(linkage(squareform(cophenetic_distances(Z)[:n, :n], checks=False), "single"))
 
 
 def _graphs(size: Size, data: Path | None) -> list[Graph]:
-    """The graphs that are at hand; football needs the data folder."""
+    """The available graphs; football needs the data folder."""
     fractal = fractal_graph(0, n_meta=size.shape[0], n_super=size.shape[1], clique=size.shape[2])
     every = [Graph("fractal", fractal.adjacency.toarray(), (fractal.fine, fractal.coarse))]
     for name, load in (("karate", karate), ("les miserables", les_miserables)):
@@ -165,7 +165,7 @@ def _graphs(size: Size, data: Path | None) -> list[Graph]:
 
 
 def _moves(size: Size, plans: Sequence[Any], found: Sequence[Any]) -> list[Row]:
-    """One row a disturbed tree and method: how far it is from the original tree."""
+    """One row per perturbed tree and method: agreement with the original tree."""
     rows: list[Row] = []
     original: dict[str, tuple[FloatArray, float]] = {}
     for (graph, kind, strength, seed), every in zip(plans, found, strict=True):
@@ -186,12 +186,12 @@ def _moves(size: Size, plans: Sequence[Any], found: Sequence[Any]) -> list[Row]:
 
 
 def tree_agreement(first: FloatArray, second: FloatArray, levels: Sequence[int]) -> Row:
-    """How alike two trees on the same leaves are.
+    """Agreement of two trees on the same leaves.
 
     Pearson's correlation of the cophenetic distances, Kendall's, which does not depend on the scale
-    of the heights, and the adjusted Rand index of the cuts into at most k clusters: of every level,
-    and their mean over those that have one. A level at which one of the trees is a single cluster
-    has none: ``levels`` tells how many are left.
+    of the heights, and the adjusted Rand index of the cuts into at most k clusters: for every
+    level, and their mean. A level at which one of the trees is a single cluster has none;
+    ``levels`` is the number of the others.
     """
     after = cophenetic_distances(second)
     row: Row = {
@@ -235,7 +235,7 @@ def averages(rows: Sequence[Row]) -> list[Row]:
 
 
 def wins(table: Sequence[Row]) -> list[Row]:
-    """How often a method moves least, and its mean over all graphs and changes."""
+    """How often each method changes least, and its mean over all graphs and perturbations."""
     methods = list(dict.fromkeys(row["method"] for row in table))
     cases: dict[tuple[Any, ...], dict[str, Row]] = {}
     for row in table:

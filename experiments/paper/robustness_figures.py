@@ -19,7 +19,7 @@ MEASURES = {
 
 
 def stability(stem: Path, table: Sequence[Row]) -> None:
-    """One column a graph, one row a measure; mean and standard deviation over the draws."""
+    """One column per graph, one row per measure; mean and standard deviation over the draws."""
     graphs = list(dict.fromkeys(row["graph"] for row in table))
     changes = list(dict.fromkeys((row["kind"], row["strength"]) for row in table))
     size = (3.6 * len(graphs) + 0.4, 8.6)

@@ -2,7 +2,7 @@
 
 The paper does not say how its communities are wired, so the wiring is surveyed first: the effective
 rank at lam = 0.001 tells how dense it was. Table I is then computed for the default wiring and for
-the one closest to the paper, and on the similarity that the authors stored themselves.
+the one closest to the paper, and on the similarity published by the authors.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _graph_units(size: Size, closest: Wiring) -> list[Unit]:
 def _authors(
     folder: Path, data: Path | None, size: Size, n_jobs: int, progress: Progress
 ) -> dict[str, Any] | None:
-    """Results on the authors' matrix, or None where their data is not at hand."""
+    """Results on the authors' matrix, or None without their data."""
     source = data_folder(data)
     if source is None:
         return None
@@ -192,7 +192,7 @@ def _authors(
 
 
 def _claims(rows: Sequence[Row], peaks: list[Row], authors: dict[str, Any] | None) -> list[Row]:
-    """The sentences of the section that are numbers, beside ours."""
+    """The numerical claims of the section, with our numbers."""
     chosen = [
         row
         for row in rows

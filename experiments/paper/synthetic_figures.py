@@ -26,7 +26,7 @@ from experiments.figures import (
 )
 from experiments.results import Row
 
-# One colour a meta node.
+# One colour per meta node.
 META = (BLUE, ORANGE, GREEN, PURPLE)
 
 
@@ -66,7 +66,7 @@ def figure_two(
                 runs = [[found[seed, lam] for lam in grid] for seed in seeds]
                 band(panel, grid, runs, color=color, marker=marker, label=f"α = {alpha:g}")
             panel.set(xscale="log", title=title, xlabel="penalty λ", ylabel=label)
-            # The same range in every panel, also where a curve ends early.
+            # The same range in every panel, even if a curve ends early.
             panel.set_xlim(0.7 * grid[0], 1.4 * grid[-1])
         axes[0, 0].set_yscale("log")
         axes[0, 0].legend()
@@ -145,7 +145,7 @@ def _draw_graph(axes: Any, graph: FractalGraph, color: Sequence[str]) -> None:
 def _draw_plane(axes: Any, plane: Any, color: Sequence[str]) -> None:
     points = np.asarray(plane)
     crowd(axes, points, color)
-    # Everything at one place would leave the axes to round-off.
+    # If all points coincide, the axis limits would be determined by round-off.
     reach = max(float(np.abs(points).max()) * 1.2, 1e-3)
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
     axes.set(xlabel="first principal axis", ylabel="second principal axis")

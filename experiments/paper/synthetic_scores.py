@@ -1,4 +1,4 @@
-"""What exact solutions recover of the fractal graph, and the averages of Table I."""
+"""Scores of exact solutions on the fractal graph, and the averages of Table I."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def wiring_rank(shape: Sequence[int], links_super: int, links_meta: int, n_graph
 def graph_scores(
     shape: Sequence[int], seed: int, wiring: Sequence[int], alpha: float, lambdas: Sequence[float]
 ) -> list[Row]:
-    """One row a lam: what k-means and the fusions themselves recover on one random graph."""
+    """One row per lam: scores of k-means and of the exact fusions on one random graph."""
     graph = drawn_graph(shape, seed, (wiring[0], wiring[1]))
     K = two_hop(graph.adjacency, shift=SHIFT).matrix
     path = solve_path(K, lambdas, l1_ratio=1.0 - alpha, tol=FINE_GAP)
@@ -66,7 +66,7 @@ def point_scores(point: Level, K: Any, fine: NDArray[np.intp], coarse: NDArray[n
     """Scores of one solution at both levels, by k-means and by its exact fusions.
 
     The paper runs k-means "on the raw embeddings", which we take to be the centroids; the accuracy
-    on the rows of pi'K pi, the similarities between centroids, stands beside it.
+    on the rows of pi'K pi, the similarities between centroids, is given as well.
     """
     assert point.cluster_centroids is not None
     centroids = point.cluster_centroids[point.labels]
@@ -142,10 +142,9 @@ def table_one(rows: Sequence[Row], wiring: Wiring) -> list[Row]:
 
 
 def with_levels(rows: Sequence[Row], shape: Sequence[int]) -> list[Row]:
-    """Rows without the silhouette of a level that has more classes than there are centroids left.
+    """Rows without the silhouette of levels with more classes than distinct centroids.
 
-    k-means cannot find 28 clusters among 4 points; the silhouette of those 4 says nothing of the
-    28.
+    k-means cannot find 28 clusters among 4 points; the silhouette of those 4 is not that of the 28.
     """
     classes = {"fine_silhouette": shape[0] * shape[1], "coarse_silhouette": shape[0]}
     return [
@@ -157,8 +156,8 @@ def with_levels(rows: Sequence[Row], shape: Sequence[int]) -> list[Row]:
 def silhouette_peaks(rows: Sequence[Row]) -> list[Row]:
     """Where the mean silhouette of each level is largest, for every alpha (default wiring).
 
-    The largest value may be met at several lam: the first and the last of them are given. Only lam
-    at which every graph has a silhouette count.
+    If the largest value occurs at several lam, the first and the last are given. Only lam at which
+    every graph has a silhouette are considered.
     """
     chosen = [row for row in rows if (row["links_super"], row["links_meta"]) == DEFAULT_WIRING]
     peaks = []

@@ -1,6 +1,6 @@
-"""How good are the clusters: this package beside others on sets whose groups are known.
+"""Quality benchmark: this package and other methods on data sets with known groups.
 
-Finished parts are kept in the folder of the results, and an interrupted run goes on from there.
+Finished parts are stored in the results folder, so an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the command line and run."""
+    """Parse the command line and run."""
     options = build_parser().parse_args(arguments)
     if options.seeds < 2:
         raise SystemExit("--seeds must be 2 or more: even draws are for choosing, odd confirm.")
-    # Pinned before any library starts its threads, for this process and its workers.
+    # Set before any library starts its threads, for this process and its workers.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"
     from experiments.quality.benchmark import FULL, QUICK, run
@@ -50,8 +50,8 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def progress_lines(every: float = 10.0) -> Callable[[float, str], None]:
-    """Lines on standard error, at most one in so many seconds, with the time left."""
-    from convexhc.progress_line import clock
+    """Progress lines on standard error, at most one per ``every`` seconds, with the time left."""
+    from convexhc._text import clock
 
     begun = time.monotonic()
     shown, previous, skipped = 0.0, 0.0, 0.0
@@ -59,7 +59,7 @@ def progress_lines(every: float = 10.0) -> Callable[[float, str], None]:
     def show(share: float, text: str) -> None:
         nonlocal shown, previous, skipped
         now = time.monotonic()
-        # What an earlier run has left is no work of this one.
+        # Results stored by an earlier run do not count for the time estimate.
         skipped += share - previous if text == "start" else 0.0
         previous = share
         if now - shown < every and share < 1.0:

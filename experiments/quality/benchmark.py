@@ -1,4 +1,4 @@
-"""The run: every method on every set, in units that are kept, and the tables they make."""
+"""Run every method on every data set, in stored units of work, and write the tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from experiments.results import (
     write_text,
 )
 
-# Rooms of the package that no result depends on.
+# Modules of the package that do not affect results.
 BESIDE = ("commands", "layout", "plots", "report", "cli.py", "tl.py")
 
 
@@ -45,15 +45,15 @@ class Size:
     Attributes
     ----------
     names : tuple of str or None
-        Sets to take; None for all of them.
+        Data sets; None for all of them.
     shares : tuple of float
-        Shares of the edges to lose.
+        Fractions of the edges to remove.
     draws : int
-        Draws of lost edges for every share.
+        Random draws per fraction.
     loss_nodes : int
-        Larger sets lose no edges.
+        Largest data set from which edges are removed.
     noise_seeds : int
-        Draws of each of the four kinds of graphs without groups.
+        Random draws of each of the four kinds of graphs without groups.
     """
 
     names: tuple[str, ...] | None = None
@@ -64,8 +64,8 @@ class Size:
 
 
 FULL = Size()
-# Only sets of the choosing half: what is run often while defaults are chosen must not be what
-# confirms them. Every line that must show is computed, if coarsely.
+# Only data sets of the choosing half: those used often to choose defaults must not confirm them.
+# Every check is computed, on few data sets.
 QUICK = Size(
     names=(
         *("LFR 250 mixing 0.2 seed 0", "LFR 250 mixing 0.3 seed 0", "LFR 250 mixing 0.4 seed 0"),
@@ -90,13 +90,13 @@ def run(
     n_jobs: int,
     progress: Progress,
 ) -> None:
-    """Measure everything, and write the tables, the summary and the figure into ``out``."""
+    """Run the benchmark; write the tables, the summary and the figure to ``out``."""
     sets = collect(data_folder(data), seeds=seeds, large=large)
     if size.names is not None:
         sets = [known for known in sets if known.name in size.names]
     left_out = {name: why for name, method in METHODS.items() if (why := method.missing())}
     methods = [name for name in METHODS if name not in left_out]
-    # Compiled here once, not in several processes at the same moment.
+    # Compile here once instead of in several processes at the same time.
     for points in (False, True):
         warm("convexhc", points)
     scores, cost = _scores(out, sets, methods, n_jobs, between(progress, 0.0, 0.35))
@@ -115,7 +115,7 @@ def run(
 def _scores(
     out: Path, sets: Sequence[Known], methods: Sequence[str], n_jobs: int, progress: Progress
 ) -> tuple[list[Row], list[Row]]:
-    """One row a set, level and method; and one a set and method with what it cost."""
+    """Scores per set, level and method; and costs per set and method."""
     pairs = [
         (known, name)
         for known in sets
@@ -147,7 +147,7 @@ def _loss(
     n_jobs: int,
     progress: Progress,
 ) -> list[Row]:
-    """One row a set, method, share, draw and level. Points are replaced by their graph."""
+    """One row per set, method, fraction, draw and level. Points are replaced by their graph."""
     pairs = [(known, name) for known in sets for name in methods]
     arrays = {known.name: _arrays(known) for known in sets}
     for inputs in arrays.values():
@@ -172,7 +172,7 @@ def _loss(
 def _noise(
     out: Path, graphs: Sequence[Known], methods: Sequence[str], n_jobs: int, progress: Progress
 ) -> list[Row]:
-    """One row a graph without groups and method."""
+    """One row per graph without groups and method."""
     pairs = [(graph, name) for graph in graphs for name in methods]
     units = [
         Unit(
@@ -202,7 +202,7 @@ def _arrays(known: Known) -> dict[str, Any]:
 
 
 def _file(*words: str) -> str:
-    """Words as the name of a file."""
+    """File name of some words."""
     return " ".join(words).replace(" ", "-")
 
 
@@ -210,8 +210,8 @@ def _file(*words: str) -> str:
 def _code(method: str) -> str:
     """Digest of the code that a result of the method depends on.
 
-    A part is read again only if neither the method, nor how it is scored, nor, where it matters,
-    the package has changed since: numbers of older code never stand beside those of newer.
+    A stored part is reused only if the code of the method, of the scores and, for methods of this
+    package, of the package is unchanged, so that results of different versions are never mixed.
     """
     here = Path(__file__).parent
     sources = [here / "methods.py", here / "scores.py", here.parent / "baselines.py"]

@@ -1,9 +1,9 @@
-"""Graphs and tables with known groups, drawn, bundled and real; and graphs without any groups.
+"""Data sets with known groups, generated, bundled and real; and graphs without groups.
 
-Every set belongs to a family and to one half of the data. Defaults are chosen on the half
-"choose"; the half "confirm" is only scored. The rule is fixed before any score is seen: drawn sets
-by the parity of their seed, real ones by the parity of the place of their source in the alphabet,
-so that two graphs of one source are never in two halves.
+Every data set belongs to a family and to one of two halves. Defaults are chosen on the half
+"choose"; the half "confirm" is only scored. The assignment is fixed in advance: generated sets by
+the parity of their seed, real ones by the parity of the alphabetical rank of their source, so that
+two graphs of one source are never in different halves.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from experiments.data import authors_similarity
 
 Labels = NDArray[np.int64]
 Half = Literal["choose", "confirm"]
-# Points and their groups, or several levels of groups.
+# Points, and their groups or several levels of groups.
 Cloud = tuple[Any, Any]
 
 FAMILIES = ("LFR", "nested blocks", "real networks", "points")
 MIXINGS = (0.1, 0.2, 0.3, 0.4, 0.5)
-# Neighbours of each point in the graph of a table: a common choice of Leiden's users.
+# Neighbours per point in the graph of a table: a common choice for Leiden.
 TABLE_NEIGHBORS = 15
 # LFR parameters: degree and community-size exponents as in Lancichinetti et al. (2008).
 DEGREE_EXPONENT = 2.5
@@ -47,10 +47,10 @@ BLOCK_STRENGTHS: Mapping[str, tuple[float, float, float, float]] = {
     "medium": (0.01, 0.05, 0.15, 0.7),
     "weak": (0.02, 0.06, 0.15, 0.5),
 }
-# Shape of the gamma law of the degree factors: a coefficient of variation of 0.6.
+# Shape of the gamma distribution of the degree factors: a coefficient of variation of 0.6.
 DEGREE_SHAPE = 2.8
-# Sources of the real sets, in the order of the alphabet. A set keeps its half where others are
-# missing, such as all but the karate club without a data folder.
+# Sources of the real sets, in alphabetical order. A set keeps its half if others are missing;
+# without a data folder only the karate club is there.
 NETWORKS = (
     *("authors synthetic", "connectome", "football", "karate"),
     *("polbooks", "recipes", "school", "uk_faculty"),
@@ -60,7 +60,7 @@ CLASSIC = {"football": "conference", "polbooks": "leaning", "uk_faculty": "group
 TABLES = ("breast cancer", "digits", "iris", "wine")
 # Nodes and mean degree of the random graphs without groups.
 NOISE_NODES, NOISE_DEGREE = 240, 10
-# Swaps an edge that make a graph forget all but its degrees.
+# Swaps per edge that randomise a graph with given degrees.
 SWAPS = 10
 
 
@@ -85,12 +85,12 @@ class Known:
 
 
 def half_of(place: int) -> Half:
-    """The fixed rule: even places are for choosing, odd ones for confirming."""
+    """Half of a set: even places are for choosing, odd ones for confirming."""
     return "confirm" if place % 2 else "choose"
 
 
 def collect(data: Path | None, *, seeds: int, large: bool) -> list[Known]:
-    """Every set: ``seeds`` draws of each kind (two or more, for both halves)."""
+    """All data sets, with ``seeds`` draws of each kind (two or more, for both halves)."""
     drawn = [
         *(lfr(250, mixing, seed) for mixing in MIXINGS for seed in range(seeds)),
         *(
@@ -108,11 +108,11 @@ def collect(data: Path | None, *, seeds: int, large: bool) -> list[Known]:
 
 
 def noise_graphs(seeds: int = 4) -> list[Known]:
-    """Graphs without groups, four kinds with so many draws each: 16 in all.
+    """Graphs without groups: ``seeds`` draws of each of four kinds.
 
-    Two have the degrees of graphs with groups (LFR, nested blocks with spread degrees) and edges
-    swapped until nothing else is left of them; two are Erdos-Renyi and random regular graphs. All
-    are simple, and of each the largest component is taken.
+    Two kinds have the degrees of graphs with groups (LFR, nested blocks with spread degrees) and
+    randomised edges; two are Erdos-Renyi and random regular graphs. All are simple; the largest
+    component of each is used.
     """
     import networkx as nx
 
@@ -132,7 +132,7 @@ def noise_graphs(seeds: int = 4) -> list[Known]:
 
 
 def _shuffled(known: Known, seed: int) -> Any:
-    """A graph of the same degrees, drawn from the configuration model of simple graphs."""
+    """A random simple graph with the same degrees."""
     import networkx as nx
 
     graph = nx.from_scipy_sparse_array(known.adjacency)
@@ -141,7 +141,7 @@ def _shuffled(known: Known, seed: int) -> Any:
 
 
 def _matrix(graph: Any) -> sparse.csr_array:
-    """Adjacency of a networkx graph, nodes in the order of their numbers."""
+    """Adjacency of a networkx graph, nodes in numerical order."""
     import networkx as nx
 
     return sparse.csr_array(nx.to_scipy_sparse_array(graph, nodelist=sorted(graph)), dtype=float)
@@ -150,7 +150,7 @@ def _matrix(graph: Any) -> sparse.csr_array:
 def _connected(
     family: str, name: str, half: Half, adjacency: Any, levels: Mapping[str, Labels]
 ) -> Known:
-    """The largest component: no method can place a node that has no edges."""
+    """The largest component, since no method can cluster isolated nodes."""
     adjacency = sparse.csr_array(adjacency)
     _, piece = connected_components(adjacency, directed=False)
     kept = np.flatnonzero(piece == np.bincount(piece).argmax())
@@ -159,7 +159,7 @@ def _connected(
 
 
 def lfr(n: int, mixing: float, seed: int) -> Known:
-    """An LFR benchmark graph (networkx); draws that do not converge are drawn anew."""
+    """An LFR benchmark graph (networkx); draws that do not converge are repeated."""
     import networkx as nx
 
     low, high = COMMUNITY_SIZES[n]
@@ -286,7 +286,7 @@ def cloud(kind: str, seed: int) -> Known:
 
 
 def bundled_tables() -> list[Known]:
-    """The tables of scikit-learn, each column scaled to unit variance but for digits."""
+    """The tables of scikit-learn, each column scaled to unit variance, except for digits."""
     loaders = {
         "breast cancer": tables.load_breast_cancer,
         "digits": tables.load_digits,
@@ -297,7 +297,7 @@ def bundled_tables() -> list[Known]:
     for place, name in enumerate(TABLES):
         X, y = loaders[name](return_X_y=True)
         if name == "digits":
-            # A quarter of the rows: every method shall take seconds.
+            # A quarter of the rows, so that every method takes seconds.
             X, y = X[::4], y[::4]
         else:
             X = StandardScaler().fit_transform(X)
@@ -306,7 +306,7 @@ def bundled_tables() -> list[Known]:
 
 
 def real_networks(data: Path | None) -> list[Known]:
-    """The karate club, and with a data folder all of `NETWORKS`, in the order of their names."""
+    """The karate club, and with a data folder all of `NETWORKS`, in alphabetical order."""
     club = karate()
     assert club.labels is not None
     sets = [_network("karate", "karate", club.adjacency, {"club": _numbered(club.labels)})]
@@ -371,7 +371,7 @@ def _authors_synthetic(data: Path) -> Known:
 
 
 def _as_edges(similarity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Similarities as edge weights: nonnegative, and none of a node with itself."""
+    """Similarities as edge weights: nonnegative, with a zero diagonal."""
     weights = np.maximum(similarity, 0.0)
     np.fill_diagonal(weights, 0.0)
     return weights
@@ -387,7 +387,7 @@ def _column(rows: Sequence[Mapping[str, str]], column: str) -> Labels:
 
 
 def _edges(rows: Sequence[Mapping[str, str]], n: int, column: str) -> sparse.csr_array:
-    """Symmetric weights of a list of edges that has each of them once."""
+    """Symmetric weights of a list of distinct edges."""
     tail = np.array([int(row["u"]) for row in rows])
     head = np.array([int(row["v"]) for row in rows])
     weight = np.array([float(row[column]) for row in rows])
@@ -396,5 +396,5 @@ def _edges(rows: Sequence[Mapping[str, str]], n: int, column: str) -> sparse.csr
 
 
 def _numbered(groups: Any) -> Labels:
-    """Groups of any kind as 0, 1, ..."""
+    """Groups of any type as 0, 1, ..."""
     return np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.int64)

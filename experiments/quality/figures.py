@@ -1,4 +1,4 @@
-"""The figure: every method on every family of the half to judge by, at a glance."""
+"""Figure of the scores of every method on every family."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LOOKS = dict(
 
 
 def draw(folder: Path) -> None:
-    """Write quality.png and quality.svg beside the tables they are drawn from."""
+    """Write quality.png and quality.svg to the folder of the tables."""
     tables = Tables.read(folder)
     values = {
         (method, measure): set_means(tables.scores, method, f"{measure}_ami", half=tables.half)
@@ -45,7 +45,7 @@ def draw(folder: Path) -> None:
     }
     families = [family for family in FAMILIES if _has(tables, family)]
     if not families:
-        # Nothing was run.
+        # There are no scores.
         return
     methods = sorted(tables.methods, key=lambda method: _rank(values, method, families))
     ours = methods.index(OURS) if OURS in methods else -1
@@ -109,7 +109,7 @@ def _has(tables: Tables, family: str) -> bool:
 
 
 def _rank(values: Mapping[tuple[str, str], BySet], method: str, families: Sequence[str]) -> float:
-    """Place in the figure: the mean at the known number, else the chosen scale, else last."""
+    """Sort key: mean score at the known number, else of the chosen scale, else last."""
     for measure in ("at_k", "chosen"):
         found = values[method, measure]
         if len(family_means(found)) == len(families):

@@ -30,18 +30,18 @@ from experiments.quality.collection import Labels
 
 FloatArray = NDArray[np.float64]
 
-# The best cut is looked for among those with 2 to so many clusters.
+# Largest number of clusters among which the best cut is searched.
 MOST_CLUSTERS = 60
 # Leiden: numbers of communities from one to more than any known level has.
 RESOLUTIONS = np.geomspace(0.05, 20.0, 40)
 SEED = 0
-# Infomap keeps the best of so many starts.
+# Number of Infomap trials, of which the best is kept.
 TRIALS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What a method sees: a graph, and the points it is the neighbour graph of, if any."""
+    """Input of a method: a graph, and the points whose neighbour graph it is, if any."""
 
     adjacency: sparse.csr_array
     points: FloatArray | None = None
@@ -54,24 +54,24 @@ class Given:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a method found.
+    """Result of a method.
 
     Attributes
     ----------
     seconds : float
         CPU time of the fit, without cutting the tree.
     at : callable or None
-        ``at(k)``: the partition to score when k clusters are asked for.
+        ``at(k)``: the partition to score for k clusters.
     cuts : callable
-        Every partition among which the best is looked for.
+        All partitions among which the best is searched.
     chosen : (n,) labels or None
-        The partition that the method picks by itself.
+        The partition chosen by the method.
     linkage : (n - 1, 4) array or None
         The tree in scipy's form.
     counts : (L,) integers or None
         Number of clusters at every lam, for a path.
     confident : bool or None
-        Whether the method says that there are groups at all; None if it does not say.
+        Whether the method reports that there are groups; None if it does not report.
     """
 
     seconds: float
@@ -84,31 +84,31 @@ class Found:
 
 
 class Method(Protocol):
-    """A method under its name in the tables."""
+    """A clustering method of the benchmark."""
 
     @property
     def name(self) -> str:
         """Name in tables and figures."""
 
     def missing(self) -> str | None:
-        """What has to be installed, or None."""
+        """The missing package, or None."""
 
     def applies(self, given: Given) -> bool:
-        """Whether the method takes such data."""
+        """Whether the method accepts the data."""
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
-        """Cluster; ``known`` are the numbers of clusters that will be asked for."""
+        """Cluster; ``known`` are the numbers of clusters that will be requested."""
 
 
 class _Always:
-    """A method that needs nothing else and takes everything."""
+    """A method without further requirements that accepts graphs and points."""
 
     def missing(self) -> str | None:
-        """Tell that nothing has to be installed."""
+        """Return None: nothing has to be installed."""
         return None
 
     def applies(self, given: Given) -> bool:
-        """Tell that graphs and points are both taken."""
+        """Return True: graphs and points are accepted."""
         return True
 
 
@@ -132,12 +132,12 @@ class Convex(_Always):
 
 @dataclass(frozen=True)
 class ConvexBefore(_Always):
-    """The defaults before they were chosen anew, with the plain cuts and the scale of then."""
+    """The former defaults of this package, with horizontal cuts and the former choice of scale."""
 
     name: str = "convexhc before"
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
-        """Solve the path in the space of the similarity, on the ten strongest neighbours."""
+        """Solve the path in the space of the similarity, with ten strongest neighbours."""
 
         def fit() -> Any:
             if given.points is None:
@@ -155,7 +155,7 @@ def _former(similarity: str) -> ConvexHierarchicalClustering:
 
 
 def _timed_quietly(fit: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds and the estimator; that it found no groups is read from the path instead."""
+    """Seconds and the estimator; the warning about missing groups is suppressed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoStructureWarning)
         return _timed(fit)
@@ -164,7 +164,7 @@ def _timed_quietly(fit: Callable[[], Any]) -> tuple[float, Any]:
 def _read(
     given: Given, seconds: float, model: Any, cut: Callable[..., Labels], chosen: Labels
 ) -> Found:
-    """A fitted path, cut in one way."""
+    """Result of a fitted path with one kind of cut."""
     structure = getattr(model.path_, "structure", None)
     return Found(
         seconds=seconds,
@@ -179,7 +179,7 @@ def _read(
 
 @dataclass(frozen=True)
 class SameKernel(_Always):
-    """A standard linkage on the very similarity that this package makes by default."""
+    """A standard linkage on the default similarity of this package."""
 
     method: Literal["single", "average", "complete", "ward"]
     choose: bool = False
@@ -190,7 +190,7 @@ class SameKernel(_Always):
         return Linkage(self.method).name
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
-        """Make K and the tree; the chosen cut is that of largest modularity on the graph."""
+        """Compute K and the tree; the chosen cut has the largest modularity on the graph."""
 
         def fit() -> FloatArray:
             if given.points is None:
@@ -214,11 +214,11 @@ class ParisTree(_Always):
     name: str = "paris"
 
     def missing(self) -> str | None:
-        """scikit-network, where it is not installed."""
+        """scikit-network, if it is not installed."""
         return _not_installed("sknetwork", "scikit-network")
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
-        """Make the tree, which is cut as a linkage is."""
+        """Compute the tree."""
         seconds, found = _timed(lambda: Paris().fit(given.adjacency))
         Z = found.linkage
         assert Z is not None
@@ -233,7 +233,7 @@ class LouvainTree(_Always):
     name: str = "louvain"
 
     def missing(self) -> str | None:
-        """scikit-network, where it is not installed."""
+        """scikit-network, if it is not installed."""
         return _not_installed("sknetwork", "scikit-network")
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
@@ -241,7 +241,7 @@ class LouvainTree(_Always):
         seconds, found = _timed(lambda: Louvain().fit(given.adjacency))
         Z = found.linkage
         assert Z is not None
-        # One height a level; what joins the last level to a tree stands above it.
+        # One height per level; the artificial root is above the last level.
         heights = np.unique(Z[:, 2])
         levels = [cut_linkage(Z, height=float(height)) for height in heights]
         top = [level for level in levels if _count(level) > 1]
@@ -251,12 +251,12 @@ class LouvainTree(_Always):
 
 @dataclass(frozen=True)
 class Leiden(_Always):
-    """Leiden (leidenalg) at 40 resolutions; at resolution 1 when it may choose."""
+    """Leiden (leidenalg) at 40 resolutions; the chosen partition is that at resolution 1."""
 
     name: str = "leiden"
 
     def missing(self) -> str | None:
-        """leidenalg, where it is not installed."""
+        """leidenalg, if it is not installed."""
         return _not_installed("leidenalg", "leidenalg")
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
@@ -291,11 +291,11 @@ class MapEquation(_Always):
     name: str = "infomap"
 
     def missing(self) -> str | None:
-        """Infomap, where it is not installed."""
+        """Infomap, if it is not installed."""
         return _not_installed("infomap", "infomap")
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
-        """Search with and without levels; the top modules of the default search are chosen."""
+        """Search with and without levels; the chosen partition is the top level of the default."""
         seconds, levels = _timed(lambda: [*self._levels(given, False), *self._levels(given, True)])
         return Found(seconds, lambda k: _closest(levels, k), lambda: levels, levels[0])
 
@@ -316,29 +316,29 @@ class MapEquation(_Always):
 
 
 @dataclass(frozen=True)
-class SpectralTold(_Always):
-    """Spectral clustering of the graph, told the number of clusters."""
+class SpectralGivenK(_Always):
+    """Spectral clustering of the graph with the known number of clusters."""
 
     name: str = "spectral"
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
-        """Cluster once for every known number; the seconds are those of one of them."""
+        """Cluster once for every known number; the seconds are the mean of these."""
         found = Spectral(random_state=SEED).fit(given.adjacency)
         with warnings.catch_warnings():
-            # Graphs in several pieces are part of the test.
+            # Disconnected graphs are part of the benchmark.
             warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
-            seconds, told = _timed(lambda: {k: found.labels(k) for k in known})
-        return Found(seconds / max(len(told), 1), told.__getitem__)
+            seconds, labels = _timed(lambda: {k: found.labels(k) for k in known})
+        return Found(seconds / max(len(labels), 1), labels.__getitem__)
 
 
 @dataclass(frozen=True)
 class Density(_Always):
-    """HDBSCAN of points with its defaults; noise is a group like any other."""
+    """HDBSCAN of points with its defaults; noise counts as a cluster."""
 
     name: str = "hdbscan"
 
     def applies(self, given: Given) -> bool:
-        """Tell that only points are taken."""
+        """Return True for points only."""
         return given.points is not None
 
     def fit(self, given: Given, known: Sequence[int]) -> Found:
@@ -362,23 +362,23 @@ METHODS: dict[str, Method] = {
         LouvainTree(),
         Leiden(),
         MapEquation(),
-        SpectralTold(),
+        SpectralGivenK(),
         Density(),
     )
 }
-# Those that lose edges, and those that see graphs without groups.
+# Methods that are run on graphs with removed edges, and on graphs without groups.
 LOSS_METHODS = (
     *("convexhc", "ward linkage", "average linkage", "complete linkage", "single linkage"),
     *("spectral", "leiden"),
 )
 NOISE_METHODS = ("convexhc", "leiden", "infomap")
 OURS = ("convexhc", "convexhc before")
-# Results of these change with the code of the package.
+# Methods whose results depend on the code of the package.
 OF_PACKAGE = (*OURS, *(name for name in METHODS if name.endswith("linkage")))
 
 
 def exact_cut(Z: FloatArray, k: int) -> Labels:
-    """The clusters that are left when all but the last k - 1 joins of a tree are done.
+    """Exactly k clusters: the cut below the last k - 1 rows of a linkage.
 
     Examples
     --------
@@ -386,7 +386,7 @@ def exact_cut(Z: FloatArray, k: int) -> Labels:
     array([0, 0, 1, 1])
     """
     ranked = np.array(Z, dtype=np.float64)
-    # Rows of equal height would be done together.
+    # Distinct heights, because `cut_linkage` applies rows of equal height together.
     ranked[:, 2] = np.arange(1, len(ranked) + 1)
     return cut_linkage(ranked, n_clusters=k)
 
@@ -408,12 +408,12 @@ def modularity(adjacency: sparse.csr_array, labels: Labels) -> float:
 
 
 def _numbers(n: int) -> range:
-    """Numbers of clusters among which the best cut is looked for."""
+    """Numbers of clusters among which the best cut is searched."""
     return range(2, min(n - 1, MOST_CLUSTERS) + 1)
 
 
 def _closest(partitions: Sequence[Labels], k: int) -> Labels:
-    """The partition whose number of clusters is closest to k; of equals, the first."""
+    """The first partition whose number of clusters is closest to k."""
     return min(partitions, key=lambda labels: abs(_count(labels) - k))
 
 
@@ -422,7 +422,7 @@ def _count(labels: Labels) -> int:
 
 
 def _upper(adjacency: sparse.csr_array) -> tuple[Labels, Labels, FloatArray]:
-    """Ends and weight of every edge, once."""
+    """Ends and weights of the edges, each edge once."""
     half = sparse.triu(adjacency, k=1).tocoo()
     return half.row.astype(np.int64), half.col.astype(np.int64), half.data
 

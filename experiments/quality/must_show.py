@@ -1,4 +1,4 @@
-"""What must show: each claim computed from the tables, with its numbers, met or not."""
+"""Checks of the benchmark: each claim with its numbers and its verdict."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ from experiments.quality.tables import (
 )
 
 LINKAGES = ("single linkage", "average linkage", "complete linkage", "ward linkage")
-# Ahead of Ward and average linkage by this much AMI.
+# Required lead in AMI over Ward and average linkage.
 LEAD = 0.03
-# Behind Leiden in no family by more than this, and on LFR graphs of mixing 0.4 by more than that.
+# Largest deficit in AMI to Leiden in any family, and on LFR graphs of mixing 0.4.
 BEHIND, BEHIND_MIXED = 0.02, 0.05
+# Required AMI on strong blocks.
 STRONG = 0.97
+# Largest CPU time, relative to the former defaults.
 COST = 2.0
+# Fraction of removed edges in the checks.
 LOST = 0.1
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line: what is claimed, the numbers, and whether they bear it out.
+    """A claim, its numbers, and whether it is met.
 
-    ``met`` is None where the numbers are missing.
+    ``met`` is None if numbers are missing.
     """
 
     claim: str
@@ -44,12 +47,12 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """Verdict in words."""
+        """The verdict as text."""
         return {True: "met", False: "not met", None: "not measured"}[self.met]
 
 
 def must_show(tables: Tables) -> list[Check]:
-    """Every line, in the order of the summary."""
+    """All checks, in the order of the summary."""
     return [
         *_linkages(tables),
         *_leiden(tables),
@@ -65,7 +68,7 @@ def must_show(tables: Tables) -> list[Check]:
 
 
 def _pair(tables: Tables, measure: str, rival: str) -> tuple[BySet, BySet]:
-    """AMI of ours and of a rival on the half to judge by."""
+    """AMI of this package and of a rival on the judged half."""
     return common(
         set_means(tables.scores, OURS, f"{measure}_ami", half=tables.half),
         set_means(tables.scores, rival, f"{measure}_ami", half=tables.half),
@@ -101,13 +104,13 @@ def _spectral(tables: Tables) -> Check:
 
 
 def _collapse(tables: Tables) -> Check:
-    """Both halves: a path that collapses is wrong wherever it is."""
+    """No path collapses, in either half."""
     looked = [
         row
         for row in tables.cost
         if row["method"] == OURS and (row["family"] == "nested blocks" or mixing(row["set"]) <= 0.3)
     ]
-    # A failed path has no counts, and counts as collapsed.
+    # A failed path counts as collapsed.
     fallen = [row["set"] for row in looked if row["collapsed"] != "False"]
     drop = max((number(row["largest_drop"]) for row in looked), default=math.nan)
     named = f": {', '.join(fallen)}" if fallen else ""
@@ -187,7 +190,7 @@ def _strong(tables: Tables) -> Iterator[Check]:
 
 
 def _cost(tables: Tables) -> Check:
-    """Over all sets of both halves that both could solve; in all, and for the usual set."""
+    """Total and median CPU time, over the sets of both halves that both methods solved."""
     pair = common(
         set_means(tables.cost, OURS, "seconds", half=None),
         set_means(tables.cost, BEFORE, "seconds", half=None),
@@ -218,7 +221,7 @@ def _noise(tables: Tables) -> Check:
 
 
 def _check(claim: str, numbers: str, met: bool, *needed: float) -> Check:
-    """A check, or one that was not measured where a number is missing."""
+    """A check, without verdict if a needed number is missing."""
     if any(math.isnan(value) for value in needed):
         return Check(claim, "no numbers", None)
     return Check(claim, numbers, met)

@@ -1,8 +1,8 @@
-"""What is measured of one method on one set: scores, loss of edges, graphs without groups.
+"""Measurements of one method on one data set: scores, removal of edges, graphs without groups.
 
-Each function is a unit of work: arrays in, plain values out, in one process and on one thread.
-Where this package fails it is scored as finding nothing; where a rival fails, it has no score, so
-that its failure is nobody's gain. The error is kept either way.
+Each function is a unit of work: arrays in, plain values out, in one process and one thread. A
+failure of this package is scored as one cluster; a failure of another method has no score, so that
+this package gains nothing from it. The error is recorded in both cases.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from experiments.results import Row
 
 FloatArray = NDArray[np.float64]
 COMPARED = ("before_ari", "after_ari", "before_ami", "after_ami", "same_ari")
-# From more than so many clusters to two or fewer at one lam, and nothing is left to cut.
+# A path collapses if one step takes more than this many clusters to two or fewer.
 MANY_CLUSTERS = 30
 
 
@@ -38,7 +38,7 @@ def score_set(
     method: str,
     code: str,
 ) -> dict[str, Any]:
-    """Scores at every level of known groups (rows of ``groups``), and what the fit cost."""
+    """Scores at every level of known groups (rows of ``groups``), and the cost of the fit."""
     given = Given(sparse.csr_array(adjacency), points)
     try:
         with limited_threads(1):
@@ -72,9 +72,9 @@ def level_scores(found: Found, level: Labels) -> Row:
 
 
 def collapse(counts: NDArray[np.int64] | None, n: int) -> Row:
-    """The largest drop of a path from one lam to the next, and whether it ends the path there.
+    """Largest drop of the number of clusters between two lam, and whether the path collapses.
 
-    ``largest_drop`` is a share of the nodes; ``collapsed`` tells whether the number of clusters
+    ``largest_drop`` is a fraction of the nodes; ``collapsed`` is whether the number of clusters
     falls from more than half of the nodes, or more than `MANY_CLUSTERS`, to two or fewer at one
     step. Below the first lam every node is a cluster.
 
@@ -103,12 +103,11 @@ def lose_edges(
     draws: int,
     code: str,
 ) -> list[Row]:
-    """One row a share, draw and level: what is left of the clusters without some edges.
+    """One row per fraction, draw and level: agreement of the clusters after removing edges.
 
     Agreement (ARI and AMI) with the known groups before and after, ARI between before and after,
-    each at the known number of clusters; and Kendall's correlation between the heights at which
-    pairs of nodes join before and after. A tree without any order has no correlation with
-    another, which counts as 0.
+    each at the known number of clusters; and Kendall's correlation between the cophenetic distances
+    before and after. The correlation with a tree of a single height is undefined and counts as 0.
     """
     known = _counts(groups)
     with limited_threads(1):
@@ -127,7 +126,7 @@ def lose_edges(
 
 
 def compare_at(whole: Found, rest: Found, level: Labels) -> Row:
-    """Agreement at the known number of clusters, before and after the loss."""
+    """Agreement at the known number of clusters, before and after the removal."""
     known = _count(level)
     if whole.at is None or rest.at is None:
         return {"n_groups": known} | dict.fromkeys(COMPARED, math.nan)
@@ -143,7 +142,7 @@ def compare_at(whole: Found, rest: Found, level: Labels) -> Row:
 
 
 def tree_agreement(whole: Found, rest: Found) -> Row:
-    """Rank correlation of the heights at which pairs join; NaN for a method without a tree."""
+    """Rank correlation of the cophenetic distances; NaN for a method without a tree."""
     if whole.linkage is None or rest.linkage is None:
         return {"same_tree": math.nan}
     found = kendall(cophenetic_distances(whole.linkage), cophenetic_distances(rest.linkage))
@@ -153,7 +152,7 @@ def tree_agreement(whole: Found, rest: Found) -> Row:
 def without_edges(
     adjacency: sparse.csr_array, share: float, rng: np.random.Generator
 ) -> sparse.csr_array:
-    """The graph without a share of its edges, drawn at random; every node stays.
+    """The graph without a random fraction of its edges; all nodes are kept.
 
     Examples
     --------
@@ -171,7 +170,7 @@ def without_edges(
 
 
 def judge_noise(adjacency: FloatArray, *, method: str, code: str) -> Row:
-    """What a method suggests on a graph without groups, and whether it is confident of it."""
+    """Suggestion of a method on a graph without groups, and whether it is confident."""
     given = Given(sparse.csr_array(adjacency))
     try:
         with limited_threads(1):
@@ -184,7 +183,7 @@ def judge_noise(adjacency: FloatArray, *, method: str, code: str) -> Row:
 
 
 def _tried(method: str, given: Given, known: Sequence[int]) -> Found:
-    """What the method found, or what it is scored for if it failed."""
+    """Result of the method, or the substitute if it failed."""
     try:
         return METHODS[method].fit(given, known)
     except Exception:
@@ -192,7 +191,7 @@ def _tried(method: str, given: Given, known: Sequence[int]) -> Found:
 
 
 def _of_failure(n: int, method: str) -> Found:
-    """For this package one cluster, and a tree that joins all nodes at once; else nothing."""
+    """Substitute for a failure: one cluster and a single merge for this package, else nothing."""
     if method not in OURS:
         return Found(math.nan)
     one = np.zeros(n, dtype=np.int64)
@@ -208,7 +207,7 @@ def warm(method: str, points: bool) -> None:
     upper = np.triu(rng.random((48, 48)) < np.where(group[:, None] == group, 0.7, 0.05), 1)
     table = group[:, None] + 0.1 * rng.standard_normal((48, 3)) if points else None
     given = Given(sparse.csr_array((upper | upper.T).astype(np.float64)), table)
-    # What fails here will fail again where it is noted.
+    # A failure here is repeated, and recorded, in the timed run.
     with suppress(Exception):
         METHODS[method].fit(given, (4,))
 

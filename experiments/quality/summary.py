@@ -28,12 +28,12 @@ SHORT = {"confirm": "confirming", "choose": "choosing"}
 
 
 def summarise(folder: Path, left_out: Mapping[str, str]) -> str:
-    """The text of summary.md, from the tables in a folder.
+    """Text of summary.md, from the tables in a folder.
 
     Parameters
     ----------
     folder : Path
-        Where scores.csv, loss.csv, cost.csv and noise.csv are.
+        Folder of scores.csv, loss.csv, cost.csv and noise.csv.
     left_out : mapping
         Methods that were not run, and why.
     """
@@ -85,7 +85,7 @@ def _intro(tables: Tables) -> str:
 
 
 def score_rows(tables: Tables, half: str) -> list[Row]:
-    """One row a method: the three measures for each family, and over the families."""
+    """One row per method: the three measures for each family, and their mean."""
     rows: list[Row] = []
     for method in tables.methods:
         values = [
@@ -97,7 +97,7 @@ def score_rows(tables: Tables, half: str) -> list[Row]:
         row: Row = {"method": method}
         for family in FAMILIES:
             row[family] = _joined(found.get(family, math.nan) for found in families)
-        # A mean over some of the families would not compare with one over all of them.
+        # A mean over some families is not comparable with a mean over all of them.
         covered = [len(found) == len(_families(tables, half)) for found in families]
         row["mean"] = _joined(
             overall(found) if whole else math.nan
@@ -108,7 +108,7 @@ def score_rows(tables: Tables, half: str) -> list[Row]:
 
 
 def rival_rows(tables: Tables) -> list[Row]:
-    """One row a rival: ours minus theirs on the sets of both, and sets won and lost at known k."""
+    """One row per rival: difference on common sets, and sets won and lost at known k."""
     rows: list[Row] = []
     for rival in tables.methods:
         if rival == OURS:
@@ -134,7 +134,7 @@ def rival_rows(tables: Tables) -> list[Row]:
 
 
 def lfr_rows(tables: Tables) -> list[Row]:
-    """One row a method, one column a mixing."""
+    """One row per method, one column per mixing."""
     rows: list[Row] = []
     for method in tables.methods:
         row: Row = {"method": method}
@@ -156,7 +156,7 @@ def lfr_rows(tables: Tables) -> list[Row]:
 
 
 def loss_rows(tables: Tables) -> list[Row]:
-    """One row a share and method."""
+    """One row per fraction of removed edges and method."""
     rows: list[Row] = []
     for share in sorted({number(row["share"]) for row in tables.loss}):
         for method in LOSS_METHODS:
@@ -190,7 +190,7 @@ def loss_rows(tables: Tables) -> list[Row]:
 
 
 def lost_rows(tables: Tables) -> list[Row]:
-    """One row a method, one column a family: how much of tree and clusters stays the same."""
+    """One row per method, one column per family: agreement of tree and clusters after removal."""
     rows: list[Row] = []
     for method in LOSS_METHODS:
         families = [
@@ -215,7 +215,7 @@ def lost_rows(tables: Tables) -> list[Row]:
 
 
 def cost_rows(tables: Tables) -> list[Row]:
-    """One row a method: seconds in all and of a usual set, and collapsed paths."""
+    """One row per method: total and median seconds, and collapsed paths."""
     rows: list[Row] = []
     for method in tables.methods:
         here = [row for row in tables.cost if row["method"] == method]
@@ -237,7 +237,7 @@ def cost_rows(tables: Tables) -> list[Row]:
 
 
 def noise_rows(tables: Tables) -> list[Row]:
-    """One row a method: clusters suggested where there are none, and how surely."""
+    """One row per method: number of clusters and confidence on graphs without groups."""
     rows: list[Row] = []
     for method in dict.fromkeys(row["method"] for row in tables.noise):
         here = [row for row in tables.noise if row["method"] == method]
@@ -255,7 +255,7 @@ def noise_rows(tables: Tables) -> list[Row]:
 
 
 def failed_rows(tables: Tables) -> list[Row]:
-    """One row a set and method that ended with an error."""
+    """One row per set and method that failed."""
     rows = [
         {"method": row["method"], "set": row["set"], "error": row["failed"]}
         for row in tables.cost
@@ -274,7 +274,7 @@ def _families(tables: Tables, half: str) -> set[str]:
 
 
 def _joined(values: object) -> str:
-    """Numbers as one cell, those that are missing as a dash."""
+    """Numbers as one cell, missing ones as a dash."""
     words = ["-" if math.isnan(value) else f"{value:.2f}" for value in values]  # type: ignore[attr-defined]
     return "" if set(words) == {"-"} else " / ".join(words)
 

@@ -1,7 +1,7 @@
-"""The tables of a run, read back, and the means that are taken of them.
+"""The tables of a run, and means over them.
 
-A mean is over the levels of a set first, then over the sets of a family, then over the families,
-so that no family counts more for having more sets.
+A mean is taken over the levels of a set, then over the sets of a family, then over the families, so
+that all families have equal weight.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import numpy as np
 
 OURS = "convexhc"
 BEFORE = "convexhc before"
-# Measures as a reader calls them.
+# Names of the measures in the summary.
 WORDS = {"best": "best cut", "at_k": "at known k", "chosen": "chosen"}
 
 Record = Mapping[str, str]
-# Value of every set, under its family and name.
+# Value of every set, by family and name.
 BySet = dict[tuple[str, str], float]
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Rows of scores.csv, loss.csv, cost.csv and noise.csv, as texts."""
+    """Rows of scores.csv, loss.csv, cost.csv and noise.csv, as strings."""
 
     scores: Sequence[Record]
     loss: Sequence[Record]
@@ -41,7 +41,7 @@ class Tables:
 
     @property
     def half(self) -> str:
-        """The half to judge by: the confirming one, unless a quick run has left it alone."""
+        """The judged half: the confirming one, unless a quick run left it out."""
         return "confirm" if any(row["half"] == "confirm" for row in self.scores) else "choose"
 
     @property
@@ -56,12 +56,12 @@ def _rows(file: Path) -> list[Record]:
 
 
 def number(text: str) -> float:
-    """A number of a table; NaN where there is none."""
+    """Number of a cell; NaN if it is empty."""
     return float(text) if text else math.nan
 
 
 def mean(values: Iterable[float]) -> float:
-    """Mean of the numbers among the values; NaN without any.
+    """Mean of the values, ignoring NaN; NaN without any.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def set_means(
     half: str | None,
     keep: Callable[[Record], bool] = lambda row: True,
 ) -> BySet:
-    """Mean over the rows of each set, levels among them; sets without a number are left out.
+    """Mean over the rows of each set; sets without a number are left out.
 
     ``half`` is "choose", "confirm" or None for both.
     """
@@ -105,7 +105,7 @@ def overall(values: BySet) -> float:
 
 
 def common(ours: BySet, theirs: BySet) -> tuple[BySet, BySet]:
-    """Both on the sets that both have."""
+    """Both, restricted to their common sets."""
     both = ours.keys() & theirs.keys()
     return {key: ours[key] for key in ours if key in both}, {
         key: theirs[key] for key in theirs if key in both

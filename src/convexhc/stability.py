@@ -1,4 +1,4 @@
-"""Whether the clusters would be the same if a few edges had not been seen."""
+"""Stability of clusters when a fraction of the edges is left out."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import joblib
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.metrics import adjusted_rand_score
 
-from convexhc._types import FloatArray, Labels
+from convexhc._types import BoolArray, FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.kernels.labels import numbered
@@ -21,17 +21,17 @@ __all__ = ["Stability", "bootstrap"]
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """How well a clustering survives the loss of some edges.
+    """Agreement of a clustering with those of graphs that lack some edges.
 
     Attributes
     ----------
     labels : (n,) ndarray of int
         Clusters of the whole graph.
     adjusted_rand : (B,) ndarray
-        Agreement of each resample with ``labels``: 1 if equal, about 0 if unrelated.
+        Adjusted Rand index of each resample with ``labels``.
     jaccard : (B, c) ndarray
-        For every resample and cluster of ``labels``, the overlap |a & b| / |a | b| with the most
-        similar cluster of the resample.
+        For every resample and cluster of ``labels``, the Jaccard index |a & b| / |a | b| with the
+        most similar cluster of the resample.
     """
 
     labels: Labels = field(repr=False)
@@ -47,7 +47,7 @@ class Stability:
 
     @property
     def per_cluster(self) -> FloatArray:
-        """Mean overlap of every cluster: above 0.75 it is commonly called stable."""
+        """Mean Jaccard index of each cluster; above 0.75 it is commonly called stable."""
         return np.asarray(self.jaccard.mean(axis=0))
 
 
@@ -60,36 +60,36 @@ def bootstrap(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Stability:
-    """Cluster again with some edges left out, and compare.
+    """Cluster resampled graphs and compare with the clusters of the whole graph.
 
-    Each resample keeps every edge with probability ``share``, independently, and all nodes. Only
-    the drawing of the edges is random.
+    Each resample keeps all nodes, and every edge independently with probability ``share``.
 
     Parameters
     ----------
     graph : anything `convexhc.as_graph` reads
-        The graph whose edges were observed; not a similarity, which may not lose entries and stay
-        positive semidefinite.
+        The observed graph; not a similarity, which would not stay positive semidefinite without
+        some of its entries.
     cluster : callable
-        Takes a graph and returns one label a node: build K, solve, cut.
+        Takes a graph and returns one label per node: build K, solve, cut.
     n_resamples : int
         Number of resamples.
     share : float
-        Above 0, at most 1.
+        Probability that an edge is kept; above 0, at most 1.
     random_state : int
         Seed of the resamples.
     n_jobs : int, optional
-        Threads, as joblib counts them.
+        Number of threads, as in joblib.
 
     Returns
     -------
     Stability
-        Agreement in all, and cluster by cluster. Costs ``n_resamples + 1`` calls of ``cluster``.
+        Agreement of the partitions and of each cluster. Costs ``n_resamples + 1`` calls of
+        ``cluster``.
 
     Raises
     ------
     ValueError
-        A number out of range, or labels that are not one for each node.
+        A number out of range, or not one label per node.
 
     Examples
     --------
@@ -107,26 +107,24 @@ def bootstrap(
         raise ValueError(f"share must be above 0 and at most 1, received {share}.")
     whole = as_graph(graph)
     random = np.random.default_rng(random_state)
-    resamples = [_thinned(whole, random.random(whole.n_edges) < share) for _ in range(n_resamples)]
-    call = joblib.delayed(_labels)
-    found = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
-        call(one, cluster) for one in [whole, *resamples]
+    resamples = [_subgraph(whole, random.random(whole.n_edges) < share) for _ in range(n_resamples)]
+    labels, *others = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
+        joblib.delayed(_labels)(one, cluster) for one in [whole, *resamples]
     )
-    labels, *others = found
     return Stability(
         labels,
         np.array([adjusted_rand_score(labels, other) for other in others]),
-        np.array([_overlaps(labels, other) for other in others]),
+        np.array([_best_jaccard(labels, other) for other in others]),
     )
 
 
-def _thinned(graph: Graph, kept: NDArray[np.bool_]) -> Graph:
-    parts = {name: getattr(graph, name)[kept] for name in ("tail", "head", "weight")}
-    return replace(graph, **parts)
+def _subgraph(graph: Graph, kept: BoolArray) -> Graph:
+    """The graph with the kept edges only."""
+    return replace(graph, tail=graph.tail[kept], head=graph.head[kept], weight=graph.weight[kept])
 
 
 def _labels(graph: Graph, cluster: Callable[[Graph], ArrayLike]) -> Labels:
-    """Labels 0, 1, ...; noise, labelled -1, is a group like any other."""
+    """Labels of the clustering, numbered from 0; noise, labelled -1, counts as a cluster."""
     found = np.asarray(cluster(graph))
     if found.shape != (graph.n,):
         raise ValueError(
@@ -136,9 +134,9 @@ def _labels(graph: Graph, cluster: Callable[[Graph], ArrayLike]) -> Labels:
     return numbered(found)
 
 
-def _overlaps(labels: Labels, other: Labels) -> FloatArray:
-    """Largest Jaccard overlap of every cluster of ``labels`` with one of ``other``."""
-    both = np.zeros((int(labels.max()) + 1, int(other.max()) + 1))
-    np.add.at(both, (labels, other), 1.0)
-    union = both.sum(axis=1, keepdims=True) + both.sum(axis=0, keepdims=True) - both
-    return np.asarray((both / union).max(axis=1))
+def _best_jaccard(labels: Labels, other: Labels) -> FloatArray:
+    """Largest Jaccard index of each cluster of ``labels`` with a cluster of ``other``."""
+    common = np.zeros((int(labels.max()) + 1, int(other.max()) + 1))
+    np.add.at(common, (labels, other), 1.0)
+    union = common.sum(axis=1, keepdims=True) + common.sum(axis=0, keepdims=True) - common
+    return np.asarray((common / union).max(axis=1))

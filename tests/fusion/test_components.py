@@ -25,7 +25,7 @@ ISOLATED = 2
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """Every component of these small data on its own."""
-    monkeypatch.setattr(components, "_LEAST_NUMBERS", 1)
+    monkeypatch.setattr(components, "_MIN_DUAL_SIZE", 1)
 
 
 def scattered(seed=0, n=18, parts=3, columns=3):
@@ -54,7 +54,7 @@ def walked(parts, lambdas, *, tol=1e-6, max_iter=200):
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
 @pytest.mark.parametrize("least", [1, 40])
 def test_the_true_minimum_is_between_the_bounds(monkeypatch, l1_ratio, least):
-    monkeypatch.setattr(components, "_LEAST_NUMBERS", least)
+    monkeypatch.setattr(components, "_MIN_DUAL_SIZE", least)
     X, weights = scattered()
     problem = points_problem(X, weights, 0.0, l1_ratio=l1_ratio)
     for found in walked(Parts.of(problem), LAMBDAS[1:7], tol=1e-8):
@@ -72,7 +72,7 @@ def test_objective_gap_and_effort_are_sums():
     problem = points_problem(*scattered(), 0.0)
     parts = Parts.of(problem)
     assert [part.n_components for part in parts.parts] == [1, 1, 1]
-    options = {"start": None, "before": None, "tol": 1e-2, "max_iter": 200}
+    options = {"start": None, "second": None, "tol": 1e-2, "max_iter": 200}
     for lam in (0.02, 0.1, 0.4):
         whole = parts.solve(lam, **options)
         each = [part.solve(lam, floor=0.0, **options) for part in parts.parts]
@@ -254,7 +254,7 @@ def test_one_component_is_solved_as_it_is():
     ("least", "held"), [(6, [1, 1, 1, 1]), (7, [2, 2]), (13, [3, 1]), (24, None), (99, None)]
 )
 def test_small_components_share_a_part(monkeypatch, least, held):
-    monkeypatch.setattr(components, "_LEAST_NUMBERS", least)
+    monkeypatch.setattr(components, "_MIN_DUAL_SIZE", least)
     W = np.kron(np.eye(4), np.ones((3, 3)))
     X = np.random.default_rng(0).normal(size=(12, 2))
     found = Parts.of(points_problem(X, Graph.from_matrix(W).without_diagonal(), 0.0)).parts

@@ -159,7 +159,7 @@ def test_a_start_on_the_line_changes_nothing(seed, l1_ratio):
         before, start = (solve_points(problem.at(x), start=None, **options) for x in lams[:2])
         held = [(one.centroids.copy(), one.dual.copy()) for one in (before, start)]
         last = problem.at(lams[2])
-        found = solve_points(last, start=start, before=before, **options)
+        found = solve_points(last, start=start, second=before, **options)
         plain = solve_points(last, start=start, **options)
         assert found.status is Status.SOLVED
         apart = np.square(found.centroids - plain.centroids).sum()
@@ -179,7 +179,7 @@ def test_a_start_on_the_line_saves_iterations():
     for before, start, lam in zip(solved, solved[1:], lams[2:], strict=False):
         at = problem.at(lam)
         spent["plain"] += solve_points(at, start=start, **options).n_iter
-        spent["line"] += solve_points(at, start=start, before=before, **options).n_iter
+        spent["line"] += solve_points(at, start=start, second=before, **options).n_iter
     assert spent["line"] < spent["plain"]
 
 
@@ -252,7 +252,7 @@ def test_links_between_contractions_are_the_contractions_themselves(seed):
     labels = first_occurrence(rng.integers(0, 6, 9))
     coarser = first_occurrence(rng.integers(0, 3, labels.max() + 1))
     outer, inner = contract(problem, labels), contract(problem, coarser[labels])
-    links, direct = points_solve._Links.of(outer), points_solve._Links.of(inner)
+    links, direct = points_solve._EdgeMap.of(outer), points_solve._EdgeMap.of(inner)
     further = links.then(direct, outer.sums.shape[0])
     inside = rng.normal(size=(problem.penalty.n_edges, 2))
     for one, contraction in ((links, outer), (direct, inner)):

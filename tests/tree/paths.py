@@ -1,9 +1,13 @@
-"""Random paths of partitions, and the obvious slow way to read them."""
+"""Random paths of partitions, and naive readings of paths and trees."""
 
 from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
+
+from convexhc.tree import Tree
+
+SEEDS = st.integers(0, 2**32 - 1)
 
 
 @st.composite
@@ -16,10 +20,10 @@ def lambda_grids(draw, length):
 
 @st.composite
 def nested_paths(draw, max_nodes=14, max_levels=7):
-    """Partitions that only ever fuse; the last one may have several clusters.
+    """Partitions that only merge; the last one may have several clusters.
 
-    Sizes are drawn, the fusions come from a drawn seed: drawn one by one they would nearly all
-    be fusions of node 0.
+    Hypothesis draws the sizes and a seed for the merges; drawn one by one, nearly all merges would
+    involve node 0.
     """
     n = draw(st.integers(1, max_nodes))
     length = draw(st.integers(1, max_levels))
@@ -35,22 +39,22 @@ def nested_paths(draw, max_nodes=14, max_levels=7):
 
 @st.composite
 def paths(draw):
-    """Partitions that fuse and split: a nested path with some nodes thrown out again."""
+    """Partitions that merge and split: a nested path with some nodes relabelled at random."""
     lambdas, partitions = draw(nested_paths())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    thrown = rng.random(partitions.shape) < draw(st.sampled_from([0.0, 0.05, 0.3]))
+    relabelled = rng.random(partitions.shape) < draw(st.sampled_from([0.0, 0.05, 0.3]))
     n = partitions.shape[1]
-    return lambdas, np.where(thrown, rng.integers(0, n + 1, size=partitions.shape), partitions)
+    return lambdas, np.where(relabelled, rng.integers(0, n + 1, size=partitions.shape), partitions)
 
 
 def pairs(labels):
-    """The n x n table of who is with whom: equal for equal partitions."""
+    """The n x n matrix of pairs in one cluster; equal for equal partitions."""
     labels = np.asarray(labels)
     return labels[:, None] == labels[None, :]
 
 
 def together_from(partitions, level):
-    """Who is with whom in every row from ``level`` upwards."""
+    """Pairs in one cluster in every row from ``level`` on."""
     return np.all([pairs(row) for row in partitions[level:]], axis=0)
 
 
@@ -67,3 +71,21 @@ def chain(n):
     rows = np.arange(n - 1)
     left = np.where(rows == 0, 0, n + rows - 1)
     return np.column_stack([left, rows + 1, (rows + 1) / n, rows + 2]).astype(np.float64)
+
+
+def generic_features(n, seed, r=3):
+    return np.random.default_rng(seed).normal(size=(n, r))
+
+
+def clades(tree):
+    """Set of leaves of each node, by the rows."""
+    sets = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
+    for a, b in zip(tree.left, tree.right, strict=True):
+        assert not sets[a] & sets[b]
+        sets.append(sets[a] | sets[b])
+    return sets
+
+
+def star(n):
+    """Tree in which all leaves merge at one lam."""
+    return Tree.from_partitions([0.5, 1.0], [np.arange(n), np.zeros(n, dtype=int)]).nodes

@@ -1,4 +1,4 @@
-"""Flat clusters and plateaus of a tree."""
+"""Horizontal cuts and plateaus of a tree."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_cuts_are_nested(path):
 
 
 @given(paths())
-def test_between_computed_lam_the_lower_one_holds(path):
+def test_between_computed_lam_the_cut_is_that_of_the_lower_one(path):
     lambdas, partitions = path
     tree = Tree.from_partitions(lambdas, partitions)
     for low, high in pairwise(lambdas):
@@ -61,7 +61,7 @@ def test_between_computed_lam_the_lower_one_holds(path):
 
 
 def naive_large_cut(tree, k, least):
-    """Every level in turn; a small cluster looks for the smallest set of leaves around it."""
+    """Try every level; a small cluster joins within the smallest clade with a large cluster."""
     real = [np.arange(tree.n_leaves)] + [
         tree.labels(lam=merge.lam) for merge in tree.merges if not merge.artificial
     ]
@@ -86,7 +86,7 @@ def naive_large_cut(tree, k, least):
 
 
 @given(paths(), st.integers(1, 4), st.integers(2, 4))
-def test_a_condensed_cut_equals_the_naive_one(path, k, least):
+def test_a_cut_with_a_minimum_size_equals_the_naive_one(path, k, least):
     tree = Tree.from_partitions(*path)
     if least > tree.n_leaves:
         with pytest.raises(ValueError, match="at most the number of nodes"):
@@ -102,7 +102,7 @@ def test_a_condensed_cut_equals_the_naive_one(path, k, least):
     assert np.array_equal(pairs(joined), pairs(nearest))
 
 
-def test_a_condensed_cut_looks_past_the_nodes_that_join_last():
+def test_a_minimum_size_ignores_nodes_that_merge_last():
     """Two groups of four that fuse, then their boundary nodes one by one."""
     groups = [0, 0, 0, 0, 1, 1, 1, 1]
     path = [[*groups, 2, 3], [0] * 8 + [1, 2], [0] * 9 + [1], [0] * 10]
@@ -114,12 +114,12 @@ def test_a_condensed_cut_looks_past_the_nodes_that_join_last():
     assert nearest.tolist() == [*groups, 0, 0]
 
 
-def test_of_large_clusters_met_at_once_the_largest_takes_the_small_one():
+def test_a_small_cluster_joins_the_largest_sibling():
     tree = Tree.from_partitions([1.0, 2.0], [[0, 0, 1, 1, 1, 2], [0] * 6])
     assert tree.labels(n_clusters=2, min_cluster_size=2).tolist() == [0, 0, 1, 1, 1, 1]
 
 
-def test_small_clusters_may_fuse_before_they_meet_a_large_one():
+def test_small_clusters_may_merge_before_they_join_a_large_one():
     """The pair 6, 7 fuses first, then joins the group of 3, 4, 5, not the larger one."""
     path = [
         [0, 0, 0, 1, 1, 1, 2, 3, 0],
@@ -132,12 +132,12 @@ def test_small_clusters_may_fuse_before_they_meet_a_large_one():
     assert labels.tolist() == [0, 0, 0, 1, 1, 1, 1, 1, 0]
 
 
-def test_more_large_components_than_asked_for_are_closed_not_dissolved():
+def test_surplus_large_components_are_merged_at_an_artificial_level():
     tree = Tree.from_partitions([1.0, 2.0], [[0, 0, 1, 1, 2, 3], [0, 0, 1, 1, 2, 2]])
     assert tree.labels(n_clusters=2, min_cluster_size=2).tolist() == [0] * 6
 
 
-def test_a_condensed_cut_at_a_lam():
+def test_a_cut_with_a_minimum_size_at_a_lam():
     tree = Tree.from_partitions([1.0, 2.0], [[0, 0, 1], [0, 0, 0]])
     assert tree.labels(lam=1.0, min_cluster_size=2, small="noise").tolist() == [0, 0, -1]
     assert tree.labels(lam=1.0, min_cluster_size=2).tolist() == [0, 0, 0]
@@ -209,12 +209,12 @@ def test_a_long_chain_is_cut():
         ({"n_clusters": 1, "small": "drop"}, ValueError, '"nearest" or "noise"; got \'drop\''),
     ],
 )
-def test_wrong_questions_are_refused(arguments, error, message):
+def test_invalid_arguments_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         Tree.from_partitions([1.0], [[0, 1]]).labels(**arguments)
 
 
-def test_cut_linkage_wants_one_of_its_two_options():
+def test_cut_linkage_needs_exactly_one_option():
     with pytest.raises(ValueError, match="neither"):
         cut_linkage(chain(3))
     with pytest.raises(ValueError, match="height must be"):

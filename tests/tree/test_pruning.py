@@ -1,4 +1,4 @@
-"""The best flat clusters of a binary tree, and what a tree says about a graph."""
+"""Optimal prunings of a binary tree, and the modularity of their clusters."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tree.paths import chain, pairs, paths
+from tree.paths import SEEDS, chain, pairs, paths
 
 from convexhc.graph import Graph
 from convexhc.tree import Tree
-from convexhc.tree.binary import BinaryTree, refine, replace_stragglers
+from convexhc.tree.binary import BinaryTree
+from convexhc.tree.polytomies import resolve_polytomies
 from convexhc.tree.pruning import (
     best_prunings,
     inner_weight,
     modularities,
-    modularity,
     modularity_terms,
     within_cost,
 )
-
-SEEDS = st.integers(0, 2**32 - 1)
+from convexhc.tree.regraft import regraft_small_branches
 
 
 @st.composite
@@ -33,7 +32,7 @@ def trees(draw):
     if draw(st.booleans()):
         nodes = Tree.from_partitions(*draw(paths())).nodes
         features = rng.normal(size=(nodes.n_leaves, 3))
-        return refine(nodes, features), features
+        return resolve_polytomies(nodes, features), features
     n = draw(st.integers(1, 12))
     alive, rows = list(range(n)), []
     for row in range(n - 1):
@@ -113,7 +112,7 @@ def test_the_order_of_the_leaves_does_not_matter(path, seed):
     order = rng.permutation(partitions.shape[1])
 
     def found(rows, table):
-        tree = refine(Tree.from_partitions(lambdas, rows).nodes, table)
+        tree = resolve_polytomies(Tree.from_partitions(lambdas, rows).nodes, table)
         return best_prunings(tree, within_cost(tree, table), len(table))
 
     plain, moved = found(partitions, features), found(partitions[:, order], features[order])
@@ -132,7 +131,7 @@ def test_ties_go_to_fewer_clusters_in_the_branch_with_fewer_leaves():
 
 
 @given(trees(), st.sampled_from([0.0, 1e12]))
-def test_within_cost_is_the_formula_wherever_the_origin(drawn, offset):
+def test_within_cost_is_the_sum_of_squares_for_any_origin(drawn, offset):
     tree, features = drawn
     moved = features + offset
     found = within_cost(tree, moved)
@@ -182,16 +181,16 @@ def test_modularity_is_that_of_networkx_and_of_the_formula(drawn, seed):
             for j in cluster
         )
         known = nx.community.modularity(nx.from_numpy_array(graph.dense()), members)
-        assert modularity(tree, graph, branches) == pytest.approx(naive, abs=1e-12)
+        assert modularity_terms(tree, graph)[branches].sum() == pytest.approx(naive, abs=1e-12)
         assert every[k - 1] == pytest.approx(known, abs=1e-12)
 
 
 @given(trees(), SEEDS)
-def test_the_terms_of_modularity_are_a_cost(drawn, seed):
+def test_prunings_maximise_modularity(drawn, seed):
     tree, _ = drawn
     graph = random_graph(tree.n_leaves, seed, loops=False)
     prunings = best_prunings(tree, -modularity_terms(tree, graph), tree.n_leaves)
-    best = max(modularity(tree, graph, way) for way in all_prunings(tree))
+    best = max(modularity_terms(tree, graph)[list(way)].sum() for way in all_prunings(tree))
     assert -prunings.cost.min() == pytest.approx(best, abs=1e-12)
     assert -prunings.cost == pytest.approx(modularities(prunings, graph), abs=1e-12)
 
@@ -209,10 +208,10 @@ def two_groups_under_a_chain():
     return nodes, features
 
 
-def test_stragglers_do_not_hide_two_equal_groups():
+def test_regrafting_reveals_two_equal_groups():
     nodes, features = two_groups_under_a_chain()
-    tree = refine(nodes, features)
-    placed = replace_stragglers(tree, features, 5)
+    tree = resolve_polytomies(nodes, features)
+    placed = regraft_small_branches(tree, features, 5)
     labels = best_prunings(placed, within_cost(placed, features), 2).labels(2)
     assert labels.tolist() == [0] * 10 + [1] * 10 + [0, 1] * 3
     alone = best_prunings(tree, within_cost(tree, features), 2).labels(2)
@@ -220,7 +219,7 @@ def test_stragglers_do_not_hide_two_equal_groups():
 
 
 def test_one_and_two_leaves():
-    one = refine(Tree.from_partitions([1.0], [[0]]).nodes, None)
+    one = resolve_polytomies(Tree.from_partitions([1.0], [[0]]).nodes, None)
     prunings = best_prunings(one, within_cost(one, [[4.0]]), 9)
     assert prunings.labels(1).tolist() == [0]
     assert prunings.branches(1).tolist() == [0]
@@ -236,7 +235,7 @@ def test_one_and_two_leaves():
 
 def test_a_long_chain_is_pruned():
     n = 20_000
-    tree = refine(Tree.from_linkage(chain(n)).nodes, None)
+    tree = resolve_polytomies(Tree.from_linkage(chain(n)).nodes, None)
     # In a chain on a line every pruning is a first stretch and single leaves.
     cost = within_cost(tree, np.arange(n)[:, None])
     prunings = best_prunings(tree, cost, 200)
@@ -247,7 +246,7 @@ def test_a_long_chain_is_pruned():
     assert np.array_equal(inner_weight(tree, ring)[n:], np.append(np.arange(1, n - 1), n))
 
 
-def test_what_does_not_fit_is_refused():
+def test_invalid_arguments_are_refused():
     tree = BinaryTree([0, 3], [1, 2], [1.0, 2.0], [False, False])
     with pytest.raises(ValueError, match=r"each of the 5 nodes; got shape \(3,\)\."):
         best_prunings(tree, np.zeros(3), 2)

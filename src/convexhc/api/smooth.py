@@ -80,7 +80,7 @@ def smooth_path(
         "dimensions": smooth.dimensions,
         "max_clusters": options.max_clusters,
     }
-    plan = Grid(grid)
+    plan = Grid(grid, descending=True)
     return run(
         SmoothPathModel(smooth, min(grid)),
         plan,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from convexhc._text import clock, counted
 from convexhc.api.clustering import cluster
 from convexhc.commands.folder import Folder, resuming
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
@@ -20,7 +21,7 @@ from convexhc.commands.messages import Failure, Interruption, Refusal, Say
 from convexhc.graph import Graph
 from convexhc.kernels.threads import limited_threads
 from convexhc.path import Level, Path
-from convexhc.progress_line import ProgressLine, clock, counted
+from convexhc.progress_line import ProgressLine
 from convexhc.report import write_report
 from convexhc.solvers.solution import Status
 from convexhc.version import __version__

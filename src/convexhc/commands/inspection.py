@@ -9,6 +9,7 @@ from pathlib import Path as File
 import numpy as np
 
 from convexhc._files import write_text
+from convexhc._text import clock, counted
 from convexhc.api.options import Options
 from convexhc.api.single_lam import read_problem
 from convexhc.commands.fit import write_page
@@ -18,7 +19,6 @@ from convexhc.commands.messages import Refusal, Say
 from convexhc.commands.saved_results import tell_saved
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
-from convexhc.progress_line import clock, counted
 from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.multiscale import BLOCK
 from convexhc.solvers.choose import choose_method

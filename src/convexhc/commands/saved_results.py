@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path as File
 from typing import Any
 
+from convexhc._text import clock, counted
 from convexhc.commands.folder import FILES, Folder, resuming
 from convexhc.commands.messages import Refusal, Say
 from convexhc.io.archive import kind_of
 from convexhc.path import Level, Path
 from convexhc.path.checkpoint import solved_so_far
-from convexhc.progress_line import clock, counted
 from convexhc.solvers.solution import Solution, Status
 from convexhc.version import __version__
 

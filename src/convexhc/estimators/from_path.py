@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from convexhc.path import Level, Path
-from convexhc.path.suggestion import doubt, suggest
+from convexhc.path.suggestion import suggest, warning_text
 from convexhc.similarity.structure import NoStructureWarning
 from convexhc.solvers.solution import Status
 from convexhc.tree import Plateau
@@ -67,7 +67,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self.plateau_, labels = chosen.plateau, chosen.labels
             _log.info("neither n_clusters nor lam was given: chose %s", chosen)
             if not chosen.confident:
-                warnings.warn(doubt(path), NoStructureWarning, stacklevel=4)
+                warnings.warn(warning_text(path), NoStructureWarning, stacklevel=4)
         self.labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
 

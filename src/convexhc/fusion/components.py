@@ -1,9 +1,10 @@
-"""The points model in parts: connected components of the weights are solved apart.
+"""Solve the points problem by connected components of the edge weights.
 
-No edge joins two components, so the objective and its dual are sums over them, and a solution of
-each is a solution of the whole. Apart, a component takes the steps, fusions and rounds that it
-needs itself. One that has become a single cluster needs no more: by the dual that proved it, it is
-optimal at every larger lam.
+No edge joins two components, so the objective and its dual are sums over them, and solutions of the
+components form a solution of the whole. Apart, every component takes only the iterations, fusions
+and splits that it needs. A component that has become one cluster needs no more: the dual that
+proved it is feasible at every larger lam. (The graph problem, eq. 4, does not split this way: its
+column sums couple the components.)
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexhc.fusion.points_solve import solve_points, within
+from convexhc._types import IntArray
+from convexhc.fusion.points_solve import is_within, solve_points
 from convexhc.model.constraint import Free
 from convexhc.model.fidelity import Proximity
 from convexhc.model.penalty import Differences
@@ -22,10 +23,8 @@ from convexhc.model.problem import FusionProblem, fuse
 from convexhc.solvers.solution import Solution, Status
 from convexhc.solvers.warm_start import fused_labels
 
-Index = NDArray[np.int64]
-
-# Numbers in the dual of a part: below, more calls cost more than smaller problems save.
-_LEAST_NUMBERS = 100_000
+# Smallest dual, in numbers, that is solved apart: below, calls cost more than they save.
+_MIN_DUAL_SIZE = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,23 +34,23 @@ class Part:
     Parameters
     ----------
     nodes, edges : ndarray of int
-        Which nodes and edges of the whole problem these are, in increasing order.
+        Nodes and edges of the whole problem, increasing.
     problem : FusionProblem
-        On these alone, at any lam.
+        The problem on these alone, at any lam.
     n_components : int
-        How many components they form.
+        Number of components.
     share : float
         Nodes of the part over those of the whole.
     """
 
-    nodes: Index
-    edges: Index
+    nodes: IntArray
+    edges: IntArray
     problem: FusionProblem
     n_components: int
     share: float
 
     def restrict(self, solution: Solution | None) -> Solution | None:
-        """A solution of the whole problem, written for the part; its certificate is not."""
+        """A solution of the whole problem, restricted to the part; its certificate is not."""
         if solution is None:
             return None
         return replace(
@@ -66,31 +65,32 @@ class Part:
         lam: float,
         *,
         start: Solution | None,
-        before: Solution | None,
+        second: Solution | None,
         tol: float,
         floor: float,
         max_iter: int,
     ) -> Solution:
-        """Solve the part at ``lam``; ``start`` and ``before`` are solutions of the whole problem.
+        """Solve the part at ``lam``; ``start`` and ``second`` are solutions of the whole problem.
 
-        Where each component is one cluster at a lower lam, its mean costs no penalty at any lam,
-        and its dual stays in the growing balls: if they prove it, the mean is the answer.
+        Where every component is one cluster at a lower lam, its mean has no penalty at any lam, and
+        its dual stays inside the growing balls: if they certify the mean, it is the answer.
         """
-        problem, first, least = self.problem.at(lam), self.restrict(start), self.share * floor
+        problem, first = self.problem.at(lam), self.restrict(start)
+        own_floor = self.share * floor
         if first is not None and first.n_clusters == self.n_components and first.lam <= lam:
             mean = fuse(problem.fidelity.target, first.labels)
             proof = problem.certify(mean, first.dual)
-            if within(proof, tol, least):
+            if is_within(proof, tol, own_floor):
                 return Solution(
                     mean, first.dual, first.labels, proof, Status.SOLVED, 0, lam, first.method
                 )
         return solve_points(
             problem,
             start=first,
-            before=self.restrict(before),
+            second=self.restrict(second),
             tol=tol,
             max_iter=max_iter,
-            least=least,
+            floor=own_floor,
         )
 
 
@@ -103,8 +103,8 @@ class Parts:
     problem : FusionProblem
         The whole problem, at any lam.
     parts : tuple of Part or None
-        Components of many edges one by one, the others several together, nodes without edges in
-        none; None where there is one part, and the problem is solved as it is.
+        Large components one by one, small ones together, nodes without edges in none; None where
+        there is a single part, and the problem is solved as it is.
     """
 
     problem: FusionProblem
@@ -112,9 +112,9 @@ class Parts:
 
     @classmethod
     def of(cls, problem: FusionProblem) -> Parts:
-        """Take a problem apart. O(n + E) for each part."""
+        """Split a problem. O(n + E) per part."""
         penalty = problem.penalty
-        graph = penalty.differences.graph
+        graph = penalty.graph
         n_components, component = graph.components()
         n_edges = np.bincount(component[graph.tail], minlength=n_components)
         bundle = np.full(n_components, -1)
@@ -140,27 +140,27 @@ class Parts:
         lam: float,
         *,
         start: Solution | None,
-        before: Solution | None = None,
+        second: Solution | None = None,
         tol: float,
         max_iter: int,
     ) -> Solution:
-        """Minimise the whole problem at ``lam``; arguments and answer are of `solve_points`."""
+        """Minimise the whole problem at ``lam``. Arguments and result are of `solve_points`."""
         problem = self.problem.at(lam)
         if self.parts is None:
-            return solve_points(problem, start=start, before=before, tol=tol, max_iter=max_iter)
+            return solve_points(problem, start=start, second=second, tol=tol, max_iter=max_iter)
         found = [
             part.solve(
-                lam, start=start, before=before, tol=tol, floor=problem.floor, max_iter=max_iter
+                lam, start=start, second=second, tol=tol, floor=problem.floor, max_iter=max_iter
             )
             for part in self.parts
         ]
         return self._joined(problem, found, tol)
 
     def _joined(self, problem: FusionProblem, found: list[Solution], tol: float) -> Solution:
-        """The whole solution, with the certificate of the whole problem. O(E m).
+        """The solution of the whole, certified on the whole problem. O(E m).
 
-        A relative gap of at most ``tol`` in every part makes one in their sum, as no objective is
-        negative: where all parts are solved and the whole is not, the objective is round-off.
+        A relative gap of at most ``tol`` in every part implies one in their sum, as no objective is
+        negative. Where all parts are solved and the whole is not, the objective is round-off.
         """
         penalty = problem.penalty
         C = problem.fidelity.target.copy()
@@ -187,15 +187,15 @@ class Parts:
         )
 
 
-def _bundles(numbers: Index) -> Iterator[list[int]]:
-    """Components that are solved together, by the numbers in the dual of each."""
+def _bundles(dual_sizes: IntArray) -> Iterator[list[int]]:
+    """Components to solve together: large ones alone, small ones until they are large enough."""
     together: list[int] = []
-    for component in np.flatnonzero(numbers).tolist():
-        if numbers[component] >= _LEAST_NUMBERS:
+    for component in np.flatnonzero(dual_sizes).tolist():
+        if dual_sizes[component] >= _MIN_DUAL_SIZE:
             yield [component]
             continue
         together.append(component)
-        if numbers[together].sum() >= _LEAST_NUMBERS:
+        if dual_sizes[together].sum() >= _MIN_DUAL_SIZE:
             yield together
             together = []
     if together:

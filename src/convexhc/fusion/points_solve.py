@@ -1,10 +1,10 @@
-"""The points model at one lam: solve for the clusters, complete the dual inside them, certify.
+"""Solve the points problem at one lam: contract the clusters, complete the dual, certify.
 
-Clusters of an earlier lam are contracted to one row each, and that small problem is solved far more
-exactly than asked for, since its fusions are kept. Nothing is believed before the full problem has
-certified it: the dual between clusters is known, and inside a cluster it is a flow that carries the
-rest of the data to the centroid without leaving the dual balls. Where there is no such flow, the
-search for it ends with the parts into which the cluster falls, and these are solved anew.
+Clusters of an earlier lam are contracted to one row each. The contracted problem is solved far more
+accurately than asked for, since its fusions are kept. The dual between clusters is then known, and
+inside a cluster it is a flow that carries the remaining data to the centroid within the dual balls.
+Where no such flow exists, the search for it ends with the parts into which the cluster splits, and
+these are solved again. The full problem certifies the answer.
 """
 
 from __future__ import annotations
@@ -25,39 +25,47 @@ from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
 from convexhc.solvers.warm_start import fused_labels
 
-# Gap target, as a share of tol, before settled fusions are contracted.
-_ROUGH = 1e-4
-# Gap target, as a share of tol, after settled fusions are contracted.
-_SHARP = 1e-9
-# Cost, as a share of tol, below which two centroids are merged.
-_MEET = 1e-3
-# Accuracy of the flows, as a share of tol: they may not hide a small distance.
-_FLOWS = 1e-11
-# What is left of the share of centroids that meet whenever clusters have been parted.
-_STRICTER = 0.3
-# First penalty of the sharp run over that of the rough one: it starts close to its end, where a
-# large one leaves few duals to take.
-_BOLD = 100.0
-# Iterations of the flows, which end in round-off.
-_FLOW_ITER = 30
-# Iterations without progress after which a run stops: its fusions may bar a smaller gap.
-_PATIENCE = 10
-# Progress is a gap below this share of the best one.
-_BETTER = 0.9
-# Share of a dual ball inside which a dual tells of a fusion that is there to stay.
-_WELL_INSIDE = 0.95
-# How often clusters may be parted before the full problem is solved as it is.
-_ROUNDS = 6
+
+@dataclass(frozen=True)
+class PointsSettings:
+    """Tuning of `solve_points`. Tolerances are shares of ``tol``."""
+
+    # Gap target before settled fusions are contracted.
+    rough_gap: float = 1e-4
+    # Gap target after settled fusions are contracted.
+    final_gap: float = 1e-9
+    # Cost below which two centroids are merged.
+    merge_cost: float = 1e-3
+    # Gap target of the flows: they must not hide a small distance.
+    flow_gap: float = 1e-11
+    # Factor on ``merge_cost`` after every split: what was split must come closer to merge again.
+    merge_shrinkage: float = 0.3
+    # Factor on the initial penalty parameter of the final run. It starts near the solution, where
+    # a large one needs few dual updates.
+    final_boldness: float = 100.0
+    # Iterations of the flows, which end in round-off.
+    flow_iterations: int = 30
+    # Stop a run after this many iterations without progress: its fusions may bar a smaller gap.
+    patience: int = 10
+    # Progress is a gap below this share of the smallest one so far.
+    progress_ratio: float = 0.9
+    # An edge is settled if its dual is inside this share of its ball.
+    settled_share: float = 0.95
+    # How often clusters may be split before the full problem is solved without contraction.
+    max_splits: int = 6
+
+
+SETTINGS = PointsSettings()
 
 
 def solve_points(
     problem: FusionProblem,
     *,
     start: Solution | None,
-    before: Solution | None = None,
+    second: Solution | None = None,
     tol: float,
     max_iter: int,
-    least: float = 0.0,
+    floor: float = 0.0,
 ) -> Solution:
     """Minimise a points problem, from the clusters of ``start``, to a certified relative gap.
 
@@ -66,69 +74,76 @@ def solve_points(
     problem : FusionProblem
         Squared distances, fusion penalty, no constraint.
     start : Solution or None
-        A solution of the same problem at a lower lam, not altered.
-    before : Solution, optional
-        Another, at a lower one still: what is left to do then begins on the line through both.
+        A solution of the same problem at another lam, not altered.
+    second : Solution, optional
+        A solution at another lam: the warm start is then taken on the line through both.
     tol : float
         Relative duality gap of the full problem.
     max_iter : int
         Budget of iterations, each of several Newton steps, of every run.
-    least : float
-        Gaps are relative to this where the objective is smaller: what counts as round-off.
+    floor : float
+        Gaps are relative to this where the objective is smaller: below it is round-off.
 
     Returns
     -------
     Solution
         O(c d) work for c clusters, and O(E d) for the flows and the certificate.
     """
-    scale = max(_scale(problem, start), least)
-    newton = SemismoothNewton(allowance=_MEET * tol * scale)
-    bold = replace(newton, boldness=_BOLD * newton.boldness)
+    scale = max(_scale(problem, start), floor)
+    newton = SemismoothNewton(allowance=SETTINGS.merge_cost * tol * scale)
+    final = replace(newton, boldness=SETTINGS.final_boldness * newton.boldness)
     n_iter = 0
     if start is None:
-        start = _run(problem, newton, None, _ROUGH * tol * scale, max_iter)
+        start = _run(problem, newton, None, SETTINGS.rough_gap * tol * scale, max_iter)
         n_iter = start.n_iter
-    for _ in range(_ROUNDS):
-        found = _between(
+    for _ in range(SETTINGS.max_splits):
+        found = _solve_contracted(
             problem,
-            (newton, bold),
+            (newton, final),
             start,
-            before,
-            (_ROUGH * tol * scale, _SHARP * tol * scale),
+            second,
+            (SETTINGS.rough_gap * tol * scale, SETTINGS.final_gap * tol * scale),
             max_iter,
         )
         n_iter += found.n_iter
-        flows = complete(problem, found, gap_tol=_FLOWS * tol * scale, max_iter=_FLOW_ITER)
+        flows = complete(
+            problem,
+            found,
+            gap_tol=SETTINGS.flow_gap * tol * scale,
+            max_iter=SETTINGS.flow_iterations,
+        )
         n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
         found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)
         whole = flows.n_clusters == found.n_clusters
-        if whole and within(certificate, tol, least):
+        if whole and is_within(certificate, tol, floor):
             return replace(found, status=Status.SOLVED)
         if whole:
             break
-        start, before = replace(found, centroids=flows.centroids, labels=flows.labels), None
-        # What has come apart may meet again, but not for being as near as it was.
-        newton, bold = (replace(one, allowance=_STRICTER * one.allowance) for one in (newton, bold))
+        start, second = replace(found, centroids=flows.centroids, labels=flows.labels), None
+        newton, final = (
+            replace(one, allowance=SETTINGS.merge_shrinkage * one.allowance)
+            for one in (newton, final)
+        )
     solution = run(
         problem,
         newton,
         start=found,
         tol=tol,
-        gap_tol=tol * least,
+        gap_tol=tol * floor,
         max_iter=max_iter,
         check_every=1,
     )
     return replace(solution, n_iter=n_iter + solution.n_iter)
 
 
-def within(certificate: Certificate, tol: float, least: float) -> bool:
-    """Whether a gap is small enough, relative to the objective or to ``least``."""
-    return certificate.relative_gap <= tol or certificate.gap <= tol * least
+def is_within(certificate: Certificate, tol: float, floor: float) -> bool:
+    """Whether a gap is below the tolerance, relative to the objective or to ``floor``."""
+    return certificate.relative_gap <= tol or certificate.gap <= tol * floor
 
 
 def _scale(problem: FusionProblem, start: Solution | None) -> float:
-    """A size of the least objective: at the start, or with every component one cluster."""
+    """Magnitude of the optimal objective: at the start, or with one cluster per component."""
     X = problem.fidelity.target
     consensus = fuse(X, problem.penalty.graph.components()[1])
     begin = X if start is None else start.centroids
@@ -142,7 +157,7 @@ def _run(
     gap_tol: float,
     max_iter: int,
 ) -> Solution:
-    """Solve to an absolute gap: that of the full problem is what counts."""
+    """Solve to an absolute gap."""
     return run(
         problem,
         newton,
@@ -150,36 +165,36 @@ def _run(
         tol=0.0,
         gap_tol=gap_tol,
         max_iter=max_iter,
-        on_check=_standing_still(),
+        on_check=_stagnation_check(),
         check_every=1,
     )
 
 
-def _standing_still() -> Callable[[int, Certificate], bool]:
-    """Tells when certificates have not become better for a while."""
+def _stagnation_check() -> Callable[[int, Certificate], bool]:
+    """A callback that stops a run when its gap has not fallen for some iterations."""
     best, since = np.inf, 0
 
     def check(n_iter: int, certificate: Certificate) -> bool:
         nonlocal best, since
-        if certificate.gap < _BETTER * best:
+        if certificate.gap < SETTINGS.progress_ratio * best:
             best, since = certificate.gap, n_iter
-        return n_iter - since >= _PATIENCE
+        return n_iter - since >= SETTINGS.patience
 
     return check
 
 
 @dataclass(frozen=True, eq=False)
-class _Links:
-    """Which edge of a contracted problem stands for which edge of another one.
+class _EdgeMap:
+    """Map from the edges of a problem to those of a contraction of it.
 
     Parameters
     ----------
     pair : ndarray of int
-        Its number, -1 for edges inside clusters.
+        Edge of the contraction, -1 for edges inside clusters.
     sign : ndarray
-        Minus one where they run in opposite directions.
+        Minus one where the two run in opposite directions.
     share : ndarray
-        Weight of the one over that of the other.
+        Weight of the edge over that of its pair.
     """
 
     pair: IntArray
@@ -187,8 +202,8 @@ class _Links:
     share: FloatArray
 
     @classmethod
-    def of(cls, contraction: Contraction) -> _Links:
-        """From the edges of the full problem."""
+    def of(cls, contraction: Contraction) -> _EdgeMap:
+        """The map from the edges of the full problem."""
         signs = contraction.sums.tocoo()
         pair, edge = signs.coords
         found = cls(
@@ -197,42 +212,42 @@ class _Links:
         found.pair[edge], found.sign[edge] = pair, signs.data
         return found
 
-    def then(self, other: _Links, count: int) -> _Links:
-        """From those of this contraction, ``count`` of them, to those of a coarser one."""
+    def then(self, other: _EdgeMap, count: int) -> _EdgeMap:
+        """The map from the ``count`` edges of this contraction to those of a coarser one."""
         edge, some = np.flatnonzero(self.pair >= 0), np.empty(count, np.int64)
-        # Any edge between two clusters can tell.
+        # Any one edge of a pair determines sign and share.
         some[self.pair[edge]] = edge
         sign, share = self.sign[some] * other.sign[some], other.share[some] / self.share[some]
-        return _Links(other.pair[some], sign, share)
+        return _EdgeMap(other.pair[some], sign, share)
 
     def restrict(
-        self, dual: FloatArray, count: int, before: FloatArray | None = None, along: float = 0.0
+        self, dual: FloatArray, count: int, second: FloatArray | None = None, along: float = 0.0
     ) -> FloatArray:
-        """A dual, or one on the line to another, written for the contracted problem."""
-        other = dual if before is None else before
+        """Sum a dual over the pairs; with ``second``, one on the line through both duals."""
+        other = dual if second is None else second
         return gathered(dual, other, along, self.pair, self.sign, count)
 
     def expand(self, dual: FloatArray, inside: FloatArray) -> FloatArray:
-        """The way back, with duals ``inside`` clusters."""
+        """Distribute a dual of the pairs over their edges; ``inside`` is kept inside clusters."""
         return spread(dual, self.pair, self.sign * self.share, inside)
 
 
-def _between(
+def _solve_contracted(
     problem: FusionProblem,
     methods: tuple[SemismoothNewton, SemismoothNewton],
     start: Solution,
-    before: Solution | None,
+    second: Solution | None,
     gap_tols: tuple[float, float],
     max_iter: int,
 ) -> Solution:
-    """Solve for one centroid a cluster of ``start``, and write the answer for the full problem.
+    """Solve with one centroid per cluster of ``start``, and expand to the full problem.
 
-    Twice: roughly, and then exactly with what has surely met contracted, too. Duals inside clusters
-    are those of ``start``.
+    Solved twice: roughly, and then accurately with the settled fusions contracted as well. Duals
+    inside clusters are those of ``start``.
     """
     outer = contract(problem, start.labels)
-    links, count = _Links.of(outer), outer.problem.shape[0]
-    first = _ahead(problem.lam, start, before, outer, links)
+    edge_map, count = _EdgeMap.of(outer), outer.problem.shape[0]
+    first = _line_start(problem.lam, start, second, outer, edge_map)
     rough = _run(outer.problem, methods[0], first, gap_tols[0], max_iter)
     settled = _settled(outer.problem, rough)
     if settled.max() + 1 == count:
@@ -240,7 +255,7 @@ def _between(
         dual, centroids, labels = found.dual, found.centroids, found.labels
     else:
         inner = contract(problem, settled[outer.labels])
-        further = links.then(_Links.of(inner), rough.dual.shape[0])
+        further = edge_map.then(_EdgeMap.of(inner), rough.dual.shape[0])
         second = replace(
             rough,
             centroids=cluster_means(rough.centroids, settled, outer.problem.fidelity.metric.mass),
@@ -253,47 +268,47 @@ def _between(
     whole = replace(
         found,
         centroids=centroids[outer.labels],
-        dual=links.expand(dual, start.dual),
+        dual=edge_map.expand(dual, start.dual),
         labels=labels[outer.labels],
         n_iter=rough.n_iter + found.n_iter,
     )
-    _carry(problem, whole, start)
+    _scale_inner_duals(problem, whole, start)
     return whole
 
 
-def _ahead(
-    lam: float, start: Solution, before: Solution | None, contraction: Contraction, links: _Links
+def _line_start(
+    lam: float,
+    start: Solution,
+    second: Solution | None,
+    contraction: Contraction,
+    edge_map: _EdgeMap,
 ) -> Solution:
-    """Where the line through two solutions is at ``lam``, written for the clusters of ``start``."""
+    """The point at ``lam`` on the line through two solutions, on the clusters of ``start``."""
     C, along = start.centroids, 0.0
-    if before is not None:
-        along = (lam - start.lam) / (before.lam - start.lam)
-        C = on_line(C, before.centroids, np.full(len(C), along))
+    if second is not None:
+        along = (lam - start.lam) / (second.lam - start.lam)
+        C = on_line(C, second.centroids, np.full(len(C), along))
     count = contraction.problem.penalty.n_edges
     return replace(
         start,
         centroids=cluster_means(C, contraction.labels),
-        dual=links.restrict(start.dual, count, None if before is None else before.dual, along),
+        dual=edge_map.restrict(start.dual, count, None if second is None else second.dual, along),
         labels=np.arange(contraction.problem.shape[0]),
     )
 
 
 def _settled(problem: FusionProblem, rough: Solution) -> Labels:
-    """Clusters that will stay when the rest still moves.
-
-    These are joined by edges whose dual is inside its ball by a margin.
-    """
+    """Clusters joined by edges whose dual is inside its ball by a margin: they will stay."""
     edges = problem.penalty.edges
     fused = rough.labels[edges.tail] == rough.labels[edges.head]
-    return fused_labels(problem, fused & well_inside(rough.dual, edges, _WELL_INSIDE))
+    return fused_labels(problem, fused & well_inside(rough.dual, edges, SETTINGS.settled_share))
 
 
-def _carry(problem: FusionProblem, found: Solution, start: Solution) -> None:
-    """Multiply duals inside the clusters of ``start``, those of each by what fits best, in place.
+def _scale_inner_duals(problem: FusionProblem, found: Solution, start: Solution) -> None:
+    """Rescale the duals inside the clusters of ``start`` in place, one factor per cluster.
 
-    Flows inside a cluster grow about as lam does while it is pulled from outside, and stay as they
-    are once it stands alone. One factor a cluster, at most the ratio of the two lam, keeps the dual
-    in its balls.
+    Flows inside a cluster grow about as lam does while edges pull on it, and are constant once it
+    has none. A least-squares factor, at most the ratio of the two lam, keeps the dual in its balls.
     """
     edges, labels = problem.penalty.edges, start.labels
     wanted = problem.fidelity.target - found.centroids

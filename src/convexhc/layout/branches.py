@@ -9,7 +9,7 @@ import numpy as np
 from convexhc._types import FloatArray, IntArray
 from convexhc.tree import Tree
 from convexhc.tree.cut import merges_for, roots_after
-from convexhc.tree.layout import leaf_places
+from convexhc.tree.dendrogram import leaf_places
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
-"""Numbers that say how good a representation, a partition or a hierarchy is.
+"""Metrics of centroids, partitions, distance matrices and hierarchies.
 
-``representation`` looks at centroids (effective rank, distances), ``kmeans`` clusters them,
-``partition`` compares labels, ``comparison`` compares distance matrices and the graphs they
-induce, ``hierarchy`` scores a tree against the graph it was made from.
+``representation``: effective rank of centroids and distances between them. ``kmeans``: k-means on
+centroids. ``partition``: agreement of two partitions. ``comparison``: agreement of two distance
+matrices or of their neighbour graphs. ``hierarchy``: quality of a tree, given distances or a graph.
 """
 
 from convexhc.metrics.comparison import discriminability, hamming, kendall, knn_graph
@@ -17,7 +17,6 @@ from convexhc.metrics.kmeans import fuse_rows, kmeans_labels, kmeans_scores
 from convexhc.metrics.partition import (
     PartitionScores,
     matched_accuracy,
-    n_singletons,
     partition_scores,
     variation_of_information,
 )
@@ -46,7 +45,6 @@ __all__ = [
     "kmeans_scores",
     "knn_graph",
     "matched_accuracy",
-    "n_singletons",
     "partition_scores",
     "tree_sampling_divergence",
     "variation_of_information",

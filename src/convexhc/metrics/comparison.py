@@ -1,4 +1,4 @@
-"""How alike two distance matrices are, and whether repeated measurements find each other."""
+"""Agreement of two distance matrices, and discriminability of repeated measurements."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from convexhc._types import FloatArray
 
 
 def knn_graph(distance: ArrayLike, k: int) -> sparse.csr_array:
-    """Directed graph from each node to its k nearest others.
+    """Directed graph from each node to its k nearest neighbours.
 
-    Of nodes at equal distance the one with the smaller number comes first, so the graph is
-    always the same. Cophenetic distances are full of ties; two graphs made from them agree in
-    part because both follow the numbering.
+    Ties go to the node with the smaller index, so the graph is deterministic. Cophenetic distances
+    have many ties; two graphs of such distances agree in part only because of this rule.
 
     Parameters
     ----------
     distance : (n, n) array
-        Distances; row i is read for node i, its diagonal entry is not.
+        Distances; row i holds those of node i. The diagonal is not read.
     k : int
-        Neighbours of each node, between 1 and n - 1.
+        Number of neighbours, between 1 and n - 1.
 
     Returns
     -------
     (n, n) csr_array
-        Ones where column j is among the k nearest of row i; not symmetric in general.
+        1 where node j is among the k nearest of node i; not symmetric in general.
         O(n^2 log n) time.
 
     Raises
@@ -48,7 +47,7 @@ def knn_graph(distance: ArrayLike, k: int) -> sparse.csr_array:
     if not 1 <= k <= n - 1:
         raise ValueError(f"k must be between 1 and n - 1 = {n - 1} neighbours; got {k}")
     order = np.argsort(matrix, axis=1, kind="stable")
-    # Each row of the order without the node itself, wherever ties have put it.
+    # Remove the node itself from each row; with ties it need not come first.
     others = order[order != np.arange(n)[:, None]].reshape(n, n - 1)
     nearest = np.sort(others[:, :k], axis=1)
     start = np.arange(0, n * k + 1, k)
@@ -58,8 +57,7 @@ def knn_graph(distance: ArrayLike, k: int) -> sparse.csr_array:
 def hamming(A: Any, B: Any, *, normalized: bool = False) -> float:
     """Number of ordered pairs of nodes on which two adjacency matrices differ.
 
-    For 0/1 matrices this is the square of the Euclidean distance between them. The diagonal is
-    not read.
+    For 0/1 matrices this is the squared Frobenius distance off the diagonal, which is not read.
 
     Parameters
     ----------
@@ -71,12 +69,12 @@ def hamming(A: Any, B: Any, *, normalized: bool = False) -> float:
     Returns
     -------
     float
-        A whole number, or a share between 0 and 1.
+        A whole number, or a fraction between 0 and 1.
 
     Raises
     ------
     ValueError
-        Matrices that are not square or not of one shape.
+        Matrices that are not square or not of the same shape.
 
     Examples
     --------
@@ -100,8 +98,7 @@ def hamming(A: Any, B: Any, *, normalized: bool = False) -> float:
 def kendall(first: ArrayLike, second: ArrayLike) -> float:
     """Kendall rank correlation (tau-b) between the distances of all pairs of nodes.
 
-    Only the order of the distances matters: any increasing transform of either matrix gives the
-    same value.
+    Invariant under increasing transformations of either matrix.
 
     Parameters
     ----------
@@ -111,13 +108,13 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float:
     Returns
     -------
     float
-        Between -1 and 1; NaN if all distances of one matrix are equal, or there is but one
-        pair. O(n^2 log n) time.
+        Between -1 and 1; NaN if all distances of one matrix are equal, or for fewer than three
+        nodes. O(n^2 log n) time.
 
     Raises
     ------
     ValueError
-        Not square, not of one shape, or NaN.
+        Not square, not of the same shape, or NaN.
 
     Examples
     --------
@@ -133,23 +130,23 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float:
         return float("nan")
     from scipy.stats import kendalltau
 
-    # The exact p-value of few pairs takes longer than the correlation, and nobody asked for it.
+    # The p-value is not used; the asymptotic one is cheap.
     return float(kendalltau(x, y, method="asymptotic").statistic)
 
 
 def discriminability(distance: ArrayLike, subject: ArrayLike) -> float:
-    """How often two measurements of one subject are closer than measurements of two subjects.
+    """Probability that measurements of one subject are closer than those of two subjects.
 
-    For every ordered pair (i, j) of measurements of one subject, the share of the measurements k
-    of other subjects with ``d_ij < d_ik``, ties counting half; then the mean over all pairs. It is
-    1 if subjects are told apart perfectly and 1/2 if measurements are interchangeable.
+    The mean, over all ordered pairs (i, j) of measurements of one subject, of the fraction of
+    measurements k of other subjects with ``d_ij < d_ik``, ties counting half. It is 1 if subjects
+    are separated perfectly and 1/2 if measurements are exchangeable.
 
     Parameters
     ----------
     distance : (m, m) array
         Distances between the measurements.
     subject : (m,) array
-        Whose measurement it is, in labels of any sortable kind.
+        Subject of each measurement, as labels of any sortable type.
 
     Returns
     -------
@@ -168,32 +165,32 @@ def discriminability(distance: ArrayLike, subject: ArrayLike) -> float:
     0.5
     """
     matrix = _checked_distance(distance, "distance")
-    whose = np.asarray(subject)
-    if whose.shape != (len(matrix),):
+    subjects = np.asarray(subject)
+    if subjects.shape != (len(matrix),):
         raise ValueError(
             f"subject must name one subject for each of the {len(matrix)} measurements; got shape "
-            f"{whose.shape}"
+            f"{subjects.shape}"
         )
-    same = whose[:, None] == whose[None, :]
+    same = subjects[:, None] == subjects[None, :]
     if same.all() or same.sum() == len(matrix):
         raise ValueError(
             "discriminability needs two subjects or more, one of them measured twice; got "
-            f"{np.unique(whose).size} subjects in {len(matrix)} measurements"
+            f"{np.unique(subjects).size} subjects in {len(matrix)} measurements"
         )
-    shares = []
+    fractions = []
     for i, row in enumerate(matrix):
         between = np.sort(row[~same[i]])
         within = np.delete(row, i)[np.delete(same[i], i)]
-        # Places below and above the ties; their mean counts a tie as half.
+        # Ranks below and above the ties; their mean counts a tie as half.
         closer = np.searchsorted(between, within, "left") + np.searchsorted(
             between, within, "right"
         )
-        shares.append(1 - closer / (2 * between.size))
-    return float(np.concatenate(shares).mean())
+        fractions.append(1 - closer / (2 * between.size))
+    return float(np.concatenate(fractions).mean())
 
 
 def _checked_distance(distance: ArrayLike, name: str) -> FloatArray:
-    """Square matrix of numbers, infinity allowed."""
+    """Verify a square matrix without NaN; infinity is allowed."""
     matrix = np.asarray(distance, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ValueError(f"{name} must be a square matrix of distances; got shape {matrix.shape}")

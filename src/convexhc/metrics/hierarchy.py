@@ -1,4 +1,4 @@
-"""How well a tree, given as a linkage, fits distances or the graph it was made from."""
+"""How well a tree, given as a linkage, fits distances or a graph."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import cophenet
 from scipy.spatial.distance import squareform
 
-from convexhc._types import FloatArray, IntArray
+from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.tree import dendrogram_layout
-from convexhc.tree.build import checked_linkage
+from convexhc.tree.binary import BinaryTree
+from convexhc.tree.linkage import checked_linkage
 
 
 def cophenetic_distances(Z: ArrayLike) -> FloatArray:
-    """Height at which each pair of leaves joins, as a full matrix.
+    """Cophenetic distance of each pair of leaves, the height at which they join, as a matrix.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def cophenetic_distances(Z: ArrayLike) -> FloatArray:
 
 
 def cophenetic_correlation(Z: ArrayLike, distance: ArrayLike) -> float:
-    """Pearson correlation between the join heights of a tree and given distances.
+    """Pearson correlation between the cophenetic distances of a tree and given distances.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ def cophenetic_correlation(Z: ArrayLike, distance: ArrayLike) -> float:
 
 
 def dasgupta_cost(adjacency: Any, Z: ArrayLike) -> float:
-    """Dasgupta's cost of a hierarchy: similar nodes should part late, in small clusters.
+    """Dasgupta's cost of a hierarchy; lower is better.
 
-    ``sum_{i<j} A_ij * (number of leaves under the node where i and j join)``, to be small. Only
-    the shape of the tree counts, not its heights. The diagonal is not read, so a shift
-    ``K + shift I`` changes nothing.
+    ``sum_{i<j} A_ij * (number of leaves under the node where i and j join)``. Only the topology of
+    the tree matters, not its heights. The diagonal is not read, so ``K`` and ``K + shift I`` have
+    the same cost.
 
     Parameters
     ----------
@@ -104,12 +104,12 @@ def dasgupta_cost(adjacency: Any, Z: ArrayLike) -> float:
     Returns
     -------
     float
-        Between ``2 w`` and ``n w``, w the total weight of the edges. O(n log n + edges).
+        Between ``2 w`` and ``n w``, w the total weight of the edges. O((n + E) log n).
 
     Raises
     ------
     ValueError
-        Not such a linkage or graph, or another number of nodes, or no edges.
+        Not such a linkage or graph, different numbers of nodes, or no edges.
 
     Examples
     --------
@@ -117,32 +117,26 @@ def dasgupta_cost(adjacency: Any, Z: ArrayLike) -> float:
     >>> dasgupta_cost(path, [[0, 1, 1.0, 2], [2, 3, 2.0, 3]])
     5.0
     """
-    graph, rows = _graph_and_rows(adjacency, Z)
-    return float(graph.weight @ _sizes(rows)[graph.n + _join_rows(graph, rows)])
+    graph, tree = _checked_graph_and_tree(adjacency, Z)
+    joined = tree.joining_rows(graph.tail, graph.head)
+    return float(graph.weight @ tree.size[graph.n + joined])
 
 
 def dasgupta_score(adjacency: Any, Z: ArrayLike) -> float:
-    """Dasgupta's cost turned into a score: ``1 - cost / (n * total weight of the edges)``.
+    """Dasgupta's cost as a score: ``1 - cost / (n * total weight of the edges)``.
 
-    One minus the mean share of the leaves under the node where the two ends of an edge join, the
-    edge drawn in proportion to its weight; scikit-network's ``dasgupta_score``.
+    One minus the weighted mean, over the edges, of the fraction of leaves under the node where the
+    two ends join; scikit-network's ``dasgupta_score``.
 
     Parameters
     ----------
-    adjacency : anything :func:`convexhc.io.as_graph` reads
-        Nonnegative weights or similarities; the diagonal is not read.
-    Z : (n - 1, 4) array
-        Linkage in scipy's form whose heights never fall. Leaf counts are not read.
+    adjacency, Z
+        As in :func:`dasgupta_cost`, which raises the same errors.
 
     Returns
     -------
     float
-        Between 0 and ``1 - 2/n``, better when larger. O(n log n + edges).
-
-    Raises
-    ------
-    ValueError
-        As :func:`dasgupta_cost`.
+        Between 0 and ``1 - 2/n``; higher is better. O((n + E) log n).
 
     Examples
     --------
@@ -150,37 +144,30 @@ def dasgupta_score(adjacency: Any, Z: ArrayLike) -> float:
     >>> round(dasgupta_score(path, [[0, 1, 1.0, 2], [2, 3, 2.0, 3]]), 6)
     0.166667
     """
-    graph, rows = _graph_and_rows(adjacency, Z)
-    share = _sizes(rows)[graph.n + _join_rows(graph, rows)] / graph.n
-    return float(1 - graph.weight @ share / graph.weight.sum())
+    graph, tree = _checked_graph_and_tree(adjacency, Z)
+    joined = tree.joining_rows(graph.tail, graph.head)
+    fraction = tree.size[graph.n + joined] / graph.n
+    return float(1 - graph.weight @ fraction / graph.weight.sum())
 
 
 def tree_sampling_divergence(adjacency: Any, Z: ArrayLike, *, normalized: bool = True) -> float:
-    """Information about the graph that a hierarchy keeps (Charpentier and Bonald, 2019).
+    """Information about the graph kept by a hierarchy (Charpentier and Bonald, 2019).
 
-    Draw two nodes as the ends of an edge, or each by its degree on its own, and look at the node
-    of the tree where they join: the divergence ``sum_t p(t) log(p(t) / q(t))`` between the two
-    laws of that node. A node drawn twice joins itself at its parent. Normalised, it is the share
-    of the mutual information of the two ends of an edge, which no tree exceeds.
+    ``sum_t p(t) log(p(t) / q(t))``: p and q are the distributions of the tree node where two leaves
+    join, drawn as the ends of an edge (p) or independently by degree (q). A leaf drawn twice joins
+    itself at its parent. No tree exceeds the mutual information of the two ends of an edge.
 
     Parameters
     ----------
-    adjacency : anything :func:`convexhc.io.as_graph` reads
-        Nonnegative weights or similarities; the diagonal is not read.
-    Z : (n - 1, 4) array
-        Linkage in scipy's form whose heights never fall. Leaf counts are not read.
+    adjacency, Z
+        As in :func:`dasgupta_cost`, which raises the same errors.
     normalized : bool
-        Divide by the mutual information.
+        Divide by that mutual information.
 
     Returns
     -------
     float
-        At least 0, at most 1 if normalised, better when larger. O(n log n + edges).
-
-    Raises
-    ------
-    ValueError
-        As :func:`dasgupta_cost`.
+        At least 0, at most 1 if normalised; higher is better. O((n + E) log n).
 
     Examples
     --------
@@ -189,73 +176,38 @@ def tree_sampling_divergence(adjacency: Any, Z: ArrayLike, *, normalized: bool =
     >>> round(tree_sampling_divergence(pairs, Z), 6)
     0.5
     """
-    graph, rows = _graph_and_rows(adjacency, Z)
-    ends = graph.weight / graph.weight.sum()
-    both = np.concatenate([graph.tail, graph.head])
-    share = np.bincount(both, np.tile(ends / 2, 2), graph.n).astype(np.float64)
-    by_edge = np.bincount(_join_rows(graph, rows), ends, len(rows))
-    by_node = _join_law(share, rows)
-    met = by_edge > 0
-    divergence = float(by_edge[met] @ np.log(by_edge[met] / by_node[met]))
+    graph, tree = _checked_graph_and_tree(adjacency, Z)
+    edge_probability = graph.weight / graph.weight.sum()
+    ends = np.concatenate([graph.tail, graph.head])
+    leaf_probability = np.bincount(ends, np.tile(edge_probability / 2, 2), graph.n)
+    joined = tree.joining_rows(graph.tail, graph.head)
+    p = np.bincount(joined, edge_probability, graph.n - 1)
+    q = _independent_joins(leaf_probability.astype(np.float64), tree)
+    occurs = p > 0
+    divergence = float(p[occurs] @ np.log(p[occurs] / q[occurs]))
     if not normalized:
         return divergence
-    apart = share[graph.tail] * share[graph.head]
-    return divergence / float(ends @ np.log(ends / 2 / apart))
+    independent = leaf_probability[graph.tail] * leaf_probability[graph.head]
+    return divergence / float(edge_probability @ np.log(edge_probability / 2 / independent))
 
 
-def _graph_and_rows(adjacency: Any, Z: ArrayLike) -> tuple[Graph, FloatArray]:
-    """The graph and the linkage, checked to be about the same nodes."""
-    graph, rows = as_graph(adjacency), checked_linkage(Z)
-    if len(rows) != graph.n - 1:
+def _checked_graph_and_tree(adjacency: Any, Z: ArrayLike) -> tuple[Graph, BinaryTree]:
+    """The graph and the tree of the linkage, verified to have the same nodes."""
+    graph, tree = as_graph(adjacency), BinaryTree.from_linkage(Z)
+    if tree.n_leaves != graph.n:
         raise ValueError(
-            f"the graph has {graph.n} nodes and the tree {len(rows) + 1} leaves: give the linkage "
+            f"the graph has {graph.n} nodes and the tree {tree.n_leaves} leaves: give the linkage "
             "of this very graph"
         )
     if graph.n_edges == 0:
         raise ValueError("the graph has no edges, so there is nothing a tree could fit")
-    return graph, rows
+    return graph, tree
 
 
-def _sizes(rows: FloatArray) -> IntArray:
-    """Number of leaves under each of the 2n - 1 nodes."""
-    size = [1] * (len(rows) + 1)
-    for a, b in rows[:, :2].astype(np.int64).tolist():
-        size.append(size[a] + size[b])
-    return np.array(size, dtype=np.int64)
-
-
-def _join_law(share: FloatArray, rows: FloatArray) -> FloatArray:
-    """Chance that two nodes drawn independently join in each row; a node itself, at its parent."""
-    n = len(rows) + 1
-    mass, law = share.tolist(), []
-    for a, b in rows[:, :2].astype(np.int64).tolist():
-        mass.append(mass[a] + mass[b])
-        alone = sum(mass[child] ** 2 for child in (a, b) if child < n)
-        law.append(2 * mass[a] * mass[b] + alone)
-    return np.array(law)
-
-
-def _join_rows(graph: Graph, rows: FloatArray) -> IntArray:
-    """Row of the linkage in which the two ends of each edge join.
-
-    With the leaves in the order of the tree, each gap between neighbours is closed by one row,
-    and a pair joins in the last of the rows that close the gaps between its ends: a maximum over
-    a range, read off a table of maxima over ranges of length 1, 2, 4, ...
-    """
-    place = np.empty(graph.n, dtype=np.int64)
-    place[dendrogram_layout(rows).leaf_order] = np.arange(graph.n)
-    closes = np.zeros(graph.n, dtype=np.int64)
-    leftmost = place.tolist()
-    for row, (a, b) in enumerate(rows[:, :2].astype(np.int64).tolist()):
-        leftmost.append(leftmost[a])
-        closes[leftmost[b]] = row
-    table = [closes]
-    while 2 ** len(table) < graph.n:
-        half = 2 ** (len(table) - 1)
-        table.append(np.maximum(table[-1], np.append(table[-1][half:], np.zeros(half, np.int64))))
-    ends = np.sort([place[graph.tail], place[graph.head]], axis=0)
-    first, length = ends[0] + 1, ends[1] - ends[0]
-    level = np.frexp(length)[1] - 1
-    last = first + length - 2**level
-    maxima = np.array(table)
-    return np.asarray(np.maximum(maxima[level, first], maxima[level, last]), dtype=np.int64)
+def _independent_joins(leaf_probability: FloatArray, tree: BinaryTree) -> FloatArray:
+    """Probability that two independent leaves join in each row; equal leaves join at the parent."""
+    probability = tree.subtree_sums(leaf_probability)
+    # The squares of the children that are leaves.
+    square = np.append(leaf_probability**2, np.zeros(tree.left.size))
+    different = 2 * probability[tree.left] * probability[tree.right]
+    return different + (square[tree.left] + square[tree.right])

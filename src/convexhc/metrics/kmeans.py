@@ -1,43 +1,45 @@
-"""What k-means finds among the centroids, once those that a solver fused are made equal."""
+"""K-means on the centroids, after fused centroids are made equal."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from convexhc._types import FloatArray
+from convexhc._types import FloatArray, IntArray
 from convexhc.metrics.partition import PartitionScores, partition_scores
 from convexhc.metrics.representation import checked_rows
 
-# Squared distances from inner products are right to about 1e-15 of the largest square.
-RESOLUTION = 1e-7
+# Smallest resolved distance, relative to the largest norm: squared distances from inner products
+# have an error of about 1e-15 of the largest squared norm.
+DISTANCE_RESOLUTION = 1e-7
 
 
 def fuse_rows(C: ArrayLike, *, within: float = 1e-6) -> FloatArray:
-    """Centroids with rows that a solver left almost equal made equal.
+    """Make almost equal centroids equal.
 
-    Rows linked by a chain of distances up to ``within`` are replaced by their mean. An iterative
-    solver leaves fused centroids 1e-10 apart, and methods that look at relative distances, as
-    k-means does, find in that noise the very clusters that were fused. Rounding to some digits
-    would not do: entries next to a rounding border, as 1/128 to six digits, still fall apart.
+    Rows connected by a chain of distances up to ``within`` are replaced by their mean. An iterative
+    solver leaves fused centroids about 1e-10 apart, and k-means would recover the fused clusters
+    from that noise. Rounding to some digits would not help: entries next to a rounding boundary,
+    such as 1/128 to six digits, would still differ.
 
     Parameters
     ----------
     C : (m, n) array
-        Centroids, one in each row.
+        Centroids, one per row.
     within : float
-        Distance that counts as none; 0 changes nothing. Any other is raised to 1e-7 of the
-        largest distance from the mean row, below which round-off decides. Distinct centroids of
-        a doubly stochastic C are usually about ``1/sqrt(n)`` apart, far above the default.
+        Largest distance between fused rows; 0 changes nothing. A positive value is raised to
+        1e-7 of the largest distance from the mean row, the resolution in floating point.
+        Distinct centroids of a doubly stochastic C are usually about ``1/sqrt(n)`` apart, far
+        above the default.
 
     Returns
     -------
     (m, n) float64 array
-        A new array; fused rows are equal to the last bit. O(m^2 n) time, O(m^2) memory.
+        A new array; fused rows are bitwise equal. O(m^2 n) time, O(m^2) memory.
 
     Raises
     ------
@@ -51,11 +53,11 @@ def fuse_rows(C: ArrayLike, *, within: float = 1e-6) -> FloatArray:
            [ True,  True]])
     """
     rows = checked_rows(C)
-    groups = _close_groups(rows, within)
+    groups = _fused_groups(rows, within)
     first = np.unique(groups, return_index=True)[1]
     sizes = np.bincount(groups)
     sums = np.zeros((sizes.size, rows.shape[1]))
-    # Sums of differences to the first row, so that equal rows come out as they went in.
+    # Summing differences to the first row keeps rows that are already equal unchanged.
     np.add.at(sums, groups, rows - rows[first][groups])
     return np.asarray((rows[first] + sums / sizes[:, None])[groups])
 
@@ -67,27 +69,27 @@ def kmeans_labels(
     within: float = 1e-6,
     n_init: int = 10,
     random_state: int = 0,
-) -> NDArray[np.int64]:
-    """Clusters that k-means finds among the centroids, fused ones taken as one point.
+) -> IntArray:
+    """K-means clusters of the centroids, after `fuse_rows`.
 
     Parameters
     ----------
     C : (m, n) array
-        Centroids, one in each row.
+        Centroids, one per row.
     n_clusters : int
-        Clusters wanted, between 1 and m. If there are no more distinct centroids than that,
-        these are the clusters.
+        Number of clusters, between 1 and m. If there are no more distinct centroids than that,
+        they are the clusters.
     within : float
-        Distance up to which centroids count as fused; see :func:`fuse_rows`.
+        Largest distance between fused centroids; see :func:`fuse_rows`.
     n_init : int
-        Number of starts; the best is kept.
+        Number of initialisations; the best result is kept.
     random_state : int
-        Seed of the starts.
+        Seed of the initialisations.
 
     Returns
     -------
     (m,) int64 array
-        At most ``n_clusters`` labels, numbered from 0; the same on every call.
+        At most ``n_clusters`` labels, numbered from 0; deterministic.
 
     Raises
     ------
@@ -116,18 +118,18 @@ def kmeans_scores(
     Parameters
     ----------
     C : (m, n) array
-        Centroids, one in each row.
+        Centroids, one per row.
     true : (m,) array
         Known classes.
     n_clusters : int, optional
-        Clusters to look for; by default as many as there are classes.
+        Number of clusters; by default that of the classes.
     within, n_init, random_state
         As in :func:`kmeans_labels`.
 
     Returns
     -------
     PartitionScores
-        The silhouette is Euclidean, over the centroids; NaN for one cluster, or for m.
+        The silhouette uses Euclidean distances of the centroids; NaN for one or for m clusters.
 
     Raises
     ------
@@ -152,10 +154,8 @@ def kmeans_scores(
     return scores
 
 
-def _kmeans(
-    points: FloatArray, n_clusters: int, n_init: int, random_state: int
-) -> NDArray[np.int64]:
-    """Labels of k-means, or of the distinct points if there are no more of them than clusters."""
+def _kmeans(points: FloatArray, n_clusters: int, n_init: int, random_state: int) -> IntArray:
+    """K-means labels, or one label per distinct point if there are at most ``n_clusters``."""
     if not 1 <= n_clusters <= len(points):
         raise ValueError(
             f"n_clusters must be between 1 and the {len(points)} centroids; got {n_clusters}"
@@ -169,8 +169,8 @@ def _kmeans(
     return np.asarray(model.fit_predict(points), dtype=np.int64)
 
 
-def _close_groups(rows: FloatArray, within: float) -> NDArray[np.int64]:
-    """Number of the chain of close rows that each row is in."""
+def _fused_groups(rows: FloatArray, within: float) -> IntArray:
+    """Connected component of each row in the graph of rows at most ``within`` apart."""
     if not within >= 0:
         raise ValueError(f"within must be a distance of at least 0; got {within}")
     distinct, place = np.unique(rows, axis=0, return_inverse=True)
@@ -179,6 +179,6 @@ def _close_groups(rows: FloatArray, within: float) -> NDArray[np.int64]:
     centred = distinct - distinct.mean(axis=0)
     norms = np.einsum("ij,ij->i", centred, centred)
     squares = norms[:, None] + norms[None, :] - 2 * (centred @ centred.T)
-    near = sparse.csr_array(squares <= max(within**2, RESOLUTION**2 * float(norms.max())))
+    near = sparse.csr_array(squares <= max(within**2, DISTANCE_RESOLUTION**2 * float(norms.max())))
     _, group = connected_components(near, directed=False)
     return np.asarray(group[place], dtype=np.int64)

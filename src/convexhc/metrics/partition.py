@@ -1,4 +1,4 @@
-"""How alike two partitions are: matched accuracy, the usual indices, variation of information."""
+"""Agreement of two partitions: matched accuracy, standard indices, variation of information."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from convexhc.kernels.labels import numbered
 
 @dataclass(frozen=True)
 class PartitionScores:
-    """How well predicted clusters agree with known ones; 1 is perfect in every field.
+    """Agreement of predicted clusters with known classes; 1 is perfect in every field.
 
     Parameters
     ----------
     accuracy : float
-        Share of nodes whose cluster is matched with their class, the best matching taken.
+        Fraction of nodes labelled correctly under the best matching of clusters and classes.
     homogeneity, completeness, v_measure : float
-        Clusters hold one class; classes stay in one cluster; the harmonic mean of the two.
+        Each cluster contains one class; each class is in one cluster; their harmonic mean.
     ari, ami : float
-        Rand index and mutual information, adjusted so that chance scores 0.
+        Rand index and mutual information, adjusted for chance.
     silhouette : float
-        How well the clusters are apart in the space they were found in, between -1 and 1; NaN
-        where there is no such space, or fewer than two clusters, or as many as nodes.
+        Mean silhouette coefficient, between -1 and 1; NaN without a feature space, for fewer than
+        two clusters, or for as many as nodes.
     """
 
     accuracy: float
@@ -39,25 +39,25 @@ class PartitionScores:
 
 
 def matched_accuracy(true: ArrayLike, predicted: ArrayLike) -> float:
-    """Share of nodes labelled right under the best one-to-one matching of clusters with classes.
+    """Fraction of nodes labelled correctly under the best matching of clusters and classes.
 
-    ``max_s sum_k #{i : true_i = s(k), predicted_i = k} / n``, a linear assignment. Clusters left
-    over when there are more of them than classes, or fewer, count as wrong.
+    ``max_s sum_k #{i : true_i = s(k), predicted_i = k} / n`` over one-to-one maps s, a linear
+    assignment problem. Unmatched clusters count as wrong.
 
     Parameters
     ----------
     true, predicted : (n,) arrays
-        Labels of any sortable kind; only which of them are equal matters.
+        Labels of any sortable type; only their equality matters.
 
     Returns
     -------
     float
-        Between 0 and 1. One pass over the nodes and an assignment among the labels.
+        Between 0 and 1. One pass over the nodes and one assignment problem.
 
     Raises
     ------
     ValueError
-        No nodes, or two different numbers of them.
+        No nodes, or arrays of different length.
 
     Examples
     --------
@@ -71,22 +71,22 @@ def matched_accuracy(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def partition_scores(true: ArrayLike, predicted: ArrayLike) -> PartitionScores:
-    """Every index of agreement between known classes and predicted clusters.
+    """All indices of agreement between known classes and predicted clusters.
 
     Parameters
     ----------
     true, predicted : (n,) arrays
-        Labels of any sortable kind; only which of them are equal matters.
+        Labels of any sortable type; only their equality matters.
 
     Returns
     -------
     PartitionScores
-        With a silhouette of NaN: labels alone have no geometry.
+        The silhouette is NaN, since labels alone have no geometry.
 
     Raises
     ------
     ValueError
-        No nodes, or two different numbers of them.
+        No nodes, or arrays of different length.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def partition_scores(true: ArrayLike, predicted: ArrayLike) -> PartitionScores:
     (0.75, 1.0, 0.667)
     """
     classes, clusters = _numbered_pair(true, predicted)
-    # Here and not above: scikit-learn takes longer to load than the rest of the package.
+    # Imported here because scikit-learn takes longer to import than the rest of the package.
     from sklearn.metrics import (
         adjusted_mutual_info_score,
         adjusted_rand_score,
@@ -114,15 +114,15 @@ def partition_scores(true: ArrayLike, predicted: ArrayLike) -> PartitionScores:
 
 
 def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
-    """Distance between two partitions: what each says that the other does not, in nats.
+    """Variation of information between two partitions, in nats.
 
-    ``H(a | b) + H(b | a)``, a metric on partitions, at most ``log n``. Written as one sum of
-    nonnegative terms, so equal partitions are at distance exactly 0.
+    ``H(a | b) + H(b | a)``, a metric on partitions, at most ``log n``. Computed as one sum of
+    nonnegative terms, so equal partitions have distance exactly 0.
 
     Parameters
     ----------
     a, b : (n,) arrays
-        Labels of any sortable kind; only which of them are equal matters.
+        Labels of any sortable type; only their equality matters.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        No nodes, or two different numbers of them.
+        No nodes, or arrays of different length.
 
     Examples
     --------
@@ -143,36 +143,11 @@ def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
     """
     first, second = _numbered_pair(a, b)
     width = int(second.max()) + 1
-    met, joint = np.unique(first * width + second, return_counts=True)
-    in_first = np.bincount(first)[met // width]
-    in_second = np.bincount(second)[met % width]
-    terms = joint * (np.log(in_first / joint) + np.log(in_second / joint))
+    cell, joint = np.unique(first * width + second, return_counts=True)
+    first_size = np.bincount(first)[cell // width]
+    second_size = np.bincount(second)[cell % width]
+    terms = joint * (np.log(first_size / joint) + np.log(second_size / joint))
     return float(terms.sum() / first.size)
-
-
-def n_singletons(labels: ArrayLike) -> int:
-    """Number of clusters that hold a single node.
-
-    Counted in a cut with few clusters, it tells how many nodes joined late and alone, as the
-    boundary nodes of real graphs do.
-
-    Parameters
-    ----------
-    labels : (n,) array
-        Labels of any sortable kind.
-
-    Returns
-    -------
-    int
-        Between 0 and n.
-
-    Examples
-    --------
-    >>> n_singletons([0, 1, 1, 2])
-    2
-    """
-    _, sizes = np.unique(np.asarray(labels), return_counts=True)
-    return int(np.count_nonzero(sizes == 1))
 
 
 def _numbered_pair(a: ArrayLike, b: ArrayLike) -> tuple[IntArray, IntArray]:

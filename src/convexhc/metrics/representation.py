@@ -1,4 +1,4 @@
-"""What the centroids show: their effective rank and the distances between them."""
+"""Effective rank of the centroids, and distances between them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scipy.spatial.distance import pdist, squareform
 from convexhc._types import FloatArray
 from convexhc.io import as_graph
 
-# Negative values up to this share of the largest are taken for round-off; 2-hop similarities are
-# singular to 1e-8, and what lies further below zero is a matrix that is not semidefinite.
+# Negative values down to this fraction of the largest count as round-off: 2-hop similarities are
+# singular up to 1e-8. A matrix with lower values is not positive semidefinite.
 ROUND_OFF = 1e-6
 
 
@@ -21,12 +21,12 @@ def effective_rank(C: ArrayLike, K: Any) -> float:
     """Effective rank of the similarities between centroids.
 
     ``exp(-sum_k p_k log p_k)`` with p the eigenvalues of ``pi' K pi = C K C'``, scaled to sum to
-    one. It is 1 when all centroids are one, and n for ``C = I``, ``K = I``.
+    one. It is 1 if all centroids are equal, and n for ``C = I``, ``K = I``.
 
     Parameters
     ----------
     C : (m, n) array
-        Centroids, one in each row.
+        Centroids, one per row.
     K : (n, n) array, sparse matrix, or anything :func:`convexhc.io.as_graph` reads
         Positive semidefinite similarity.
 
@@ -91,14 +91,14 @@ def effective_rank_of(S: ArrayLike) -> float:
 def centroid_distances(C: ArrayLike, K: Any = None) -> FloatArray:
     """Euclidean distances between centroids, in feature space if a similarity is given.
 
-    ``d_ij^2 = (c_i - c_j) K (c_i - c_j)'``, or ``|c_i - c_j|^2`` without K. Rows that are equal
-    have equal distances to everything, to the last bit, so that ranks see the ties; pass the
-    centroids of an iterative solver through :func:`~convexhc.metrics.fuse_rows` first.
+    ``d_ij^2 = (c_i - c_j) K (c_i - c_j)'``, or ``|c_i - c_j|^2`` without K. Equal rows have bitwise
+    equal distances to all others, so that ranks have ties; apply
+    :func:`~convexhc.metrics.fuse_rows` to the centroids of an iterative solver first.
 
     Parameters
     ----------
     C : (m, n) array
-        Centroids, one in each row.
+        Centroids, one per row.
     K : (n, n) array, sparse matrix, or anything :func:`convexhc.io.as_graph` reads, optional
         Positive semidefinite similarity.
 
@@ -123,7 +123,7 @@ def centroid_distances(C: ArrayLike, K: Any = None) -> FloatArray:
     if K is None:
         between = squareform(pdist(distinct)) if len(distinct) > 1 else np.zeros((1, 1))
     else:
-        # Differences are the same around any origin, and around the mean they cancel least.
+        # Centring does not change the differences and reduces cancellation.
         between = distances_of(_gram(distinct - distinct.mean(axis=0), K))
     return np.ascontiguousarray(between[np.ix_(place, place)])
 
@@ -131,7 +131,7 @@ def centroid_distances(C: ArrayLike, K: Any = None) -> FloatArray:
 def distances_of(S: ArrayLike) -> FloatArray:
     """Distances in the feature space of a similarity: ``sqrt(S_ii + S_jj - 2 S_ij)``.
 
-    Adding a shift to the diagonal adds ``2 shift`` to every square and leaves their order alone.
+    Adding a shift to the diagonal adds ``2 shift`` to every squared distance and keeps their order.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def distances_of(S: ArrayLike) -> FloatArray:
     """
     gram = _square(S)
     norms = gram.diagonal()
-    # In this order the two halves are rounded alike.
+    # This order of operations gives a symmetric result in floating point.
     squares = (norms[:, None] + norms[None, :]) - 2 * gram
     if squares.min() < -ROUND_OFF * max(float(np.abs(gram).max()), np.finfo(float).tiny):
         i, j = (int(at) for at in np.unravel_index(np.argmin(squares), squares.shape))
@@ -170,7 +170,7 @@ def distances_of(S: ArrayLike) -> FloatArray:
 
 
 def _gram(rows: FloatArray, K: Any) -> FloatArray:
-    """``rows K rows'``, made symmetric to the last bit."""
+    """``rows K rows'``, symmetrised."""
     dense_or_sparse = isinstance(K, np.ndarray) or sparse.issparse(K)
     matrix: Any = K if dense_or_sparse else as_graph(K, signed=True).matrix()
     n = rows.shape[1]
@@ -184,18 +184,18 @@ def _gram(rows: FloatArray, K: Any) -> FloatArray:
 
 
 def checked_rows(C: ArrayLike) -> FloatArray:
-    """Centroids as a finite float64 matrix."""
+    """Verify a finite matrix of centroids; return it as float64."""
     rows = np.asarray(C, dtype=np.float64)
     if rows.ndim != 2 or rows.size == 0:
         raise ValueError(f"centroids must be the rows of a matrix; got shape {rows.shape}")
     if not np.isfinite(rows).all():
         raise ValueError("centroids must be finite; got NaN or infinity")
-    # Minus zero would pass for another row than zero.
+    # Turns -0.0 into 0.0, so that np.unique finds equal rows.
     return rows + 0.0
 
 
 def _square(S: ArrayLike) -> FloatArray:
-    """Finite square matrix in float64."""
+    """Verify a finite square matrix; return it as float64."""
     matrix = np.asarray(S, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ValueError(f"the similarity must be a square matrix; got shape {matrix.shape}")

@@ -33,7 +33,7 @@ from convexhc.similarity.structure import Structure
 from convexhc.solvers.solution import members
 from convexhc.tree import Plateau, Split, Tree
 from convexhc.tree.cut import Small
-from convexhc.tree.reading import Reading
+from convexhc.tree.flat_clusters import FlatClusters
 
 By = Literal["pruning", "lam"]
 
@@ -164,9 +164,9 @@ class Path:
         return spectral_features(self.graph, min(N_FEATURES, self.graph.n))
 
     @cached_property
-    def reading(self) -> Reading:
-        """The tree with its features and graph: binary refinement, best prunings, best scale."""
-        return Reading(self.tree.nodes, self.features, self.graph, self.density)
+    def flat_clusters(self) -> FlatClusters:
+        """Flat clusters by pruning: exactly k of them, and the best k."""
+        return FlatClusters(self.tree.nodes, self.features, self.graph, self.density)
 
     @cached_property
     def suggestion(self) -> Suggestion:
@@ -266,7 +266,7 @@ class Path:
         if by not in ("pruning", "lam"):
             raise ValueError(f"by must be 'pruning' or 'lam', received {by!r}.")
         if n_clusters is not None and by == "pruning" and small == "nearest":
-            return self.reading.labels(n_clusters, min_cluster_size)
+            return self.flat_clusters.labels(n_clusters, min_cluster_size)
         least = 1 if min_cluster_size is None else min_cluster_size
         if lam is not None and least == 1:
             at = int(np.searchsorted(self.lambdas, nonnegative("lam", lam), side="right")) - 1

@@ -92,7 +92,7 @@ class PointsModel:
         found = self._parts.solve(
             lam,
             start=first,
-            before=None if second is None or start is None else second.small,
+            second=None if second is None or start is None else second.small,
             tol=self.tol,
             max_iter=self.max_iter,
         )

@@ -7,9 +7,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.spatial.distance import cdist
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
+from convexhc.kernels.group_means import group_means
+from convexhc.kernels.labels import numbered_by_first
 from convexhc.model.problem import smooth_problem
 from convexhc.path.level import Level
 from convexhc.smooth.labels import counts_for, middle_lam
@@ -64,10 +68,21 @@ class SmoothPathModel:
         return self.smooth.graph
 
     @property
-    def features(self) -> FloatArray:
-        """Smoothest modes at the first lam."""
-        known = self.smooth.modes.eigenvalues.shape[1]
-        return self.smooth.coordinates(self.first_lam, min(known, MAX_LEVELS) or None)
+    def features(self) -> FloatArray | None:
+        """Coordinates whose distances are those of the centroids at the first lam.
+
+        The smoothest modes, and one indicator per component; None for many components.
+        """
+        modes = self.smooth.modes
+        if modes.n_components > MAX_LEVELS:
+            return None
+        indicators = np.zeros((modes.component.size, modes.n_components))
+        size = modes.sizes[modes.component]
+        indicators[np.arange(size.size), modes.component] = 1.0 / np.sqrt(size)
+        count = min(modes.eigenvalues.shape[1], MAX_LEVELS)
+        if not count:
+            return indicators
+        return np.hstack([self.smooth.coordinates(self.first_lam, count), indicators])
 
     def unpenalized(self) -> None:
         """The closed form needs no warm start."""
@@ -80,8 +95,16 @@ class SmoothPathModel:
         second: SmoothPartition | None,
         max_groups: int | None,
     ) -> SmoothPartition:
-        """The clusters that lam resolves."""
-        return SmoothPartition(lam, self.smooth.labels(lam=lam))
+        """The clusters that lam resolves, inside the clusters of ``start`` at a larger lam.
+
+        Clusters read off the modes at two lam need not be nested. A finer cluster belongs to the
+        coarser one that has most of its nodes; its other nodes go to the nearest cluster inside
+        their own coarser one. This makes the path a hierarchy with exact coarse levels.
+        """
+        labels = self.smooth.labels(lam=lam)
+        if start is not None:
+            labels = _nested(labels, start.labels, self.smooth.coordinates(lam))
+        return SmoothPartition(lam, labels)
 
     def level(self, solution: SmoothPartition, *, keep: bool) -> Level:
         """Small problems are certified; larger ones have a closed form and no certificate."""
@@ -115,3 +138,21 @@ def resolving_lambdas(smooth: SmoothModel, max_clusters: int = MAX_LEVELS) -> tu
             # More clusters than the modes computed can resolve.
             break
     return tuple(sorted(lambdas))
+
+
+def _nested(fine: Labels, coarse: Labels, X: FloatArray) -> Labels:
+    """The partition nearest to ``fine`` that refines ``coarse``. O(n k) in the worst case."""
+    shared = coo_array((np.ones(fine.size), (fine, coarse))).tocsr()
+    home = np.asarray(shared.argmax(axis=1)).ravel()
+    stray = np.flatnonzero(home[fine] != coarse)
+    if not stray.size:
+        return fine
+    labels, center = fine.copy(), group_means(X, fine, (home[fine] == coarse).astype(np.float64))
+    for cluster in np.unique(coarse[stray]):
+        nodes, own = stray[coarse[stray] == cluster], np.flatnonzero(home == cluster)
+        if own.size:
+            distance = cdist(X[nodes], center[own])
+            labels[nodes] = own[np.argmin(distance, axis=1)]
+        else:
+            labels[nodes] = labels.max() + 1
+    return numbered_by_first(labels)

@@ -1,4 +1,4 @@
-"""The scale that a path suggests, with the evidence for it."""
+"""The number of clusters that a path suggests, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
-    """A partition to start from, and how far to trust it.
+    """The suggested partition, with its evidence.
 
     Attributes
     ----------
@@ -26,14 +26,14 @@ class Suggestion:
     labels : (n,) ndarray of int
         The partition.
     modularity : float or None
-        Its modularity on the graph; None if the path knows no graph.
+        Its modularity on the graph; None if the path has no graph.
     plateau : Plateau
-        The range of lam whose partition is nearest to it.
+        The plateau of the path whose partition is most similar to it.
     caution : str
-        What speaks against it, in a few words: no groups beyond chance, or a path that collapses.
-        Empty if nothing does.
+        Why not to trust it, in a few words: no groups beyond chance, or a path that collapses.
+        Empty if there is no reason.
     border_density : float or None
-        For points: density between the clusters, as a share of that inside the sparser one of two.
+        For points: density between clusters, as a fraction of that inside the sparser cluster.
     """
 
     n_clusters: int
@@ -45,25 +45,26 @@ class Suggestion:
 
     @property
     def confident(self) -> bool:
-        """Whether nothing speaks against it."""
+        """True if there is no caution."""
         return not self.caution
 
     def __str__(self) -> str:
         noun = "cluster" if self.n_clusters == 1 else "clusters"
-        reason = "" if self.modularity is None else f", modularity {self.modularity:.2f}"
+        text = f"{self.n_clusters} {noun}"
+        if self.modularity is not None:
+            text += f", modularity {self.modularity:.2f}"
         if self.border_density is not None:
-            reason += f", density at its borders {100 * self.border_density:.0f} % of that inside"
-        near = f", near lam {self.plateau.lam_from:.4g} to {self.plateau.lam_to:.4g}"
-        against = f"; not to be trusted: {self.caution}" if self.caution else ""
-        return f"{self.n_clusters} {noun}{reason}{near}{against}"
+            text += f", density at its borders {100 * self.border_density:.0f} % of that inside"
+        text += f", near lam {self.plateau.lam_from:.4g} to {self.plateau.lam_to:.4g}"
+        if self.caution:
+            text += f"; not to be trusted: {self.caution}"
+        return text
 
 
-def doubt(path: Path) -> str:
-    """Why the suggestion of a path is not to be trusted, and what to do."""
-    structure = path.structure
-    if path.suggestion.n_clusters == 1:
-        # One cluster claims no groups: only a collapse speaks against it.
-        structure = None
+def warning_text(path: Path) -> str:
+    """Why not to trust the suggestion of a path, and what to do; only if it is not confident."""
+    # A single cluster does not claim that there are groups.
+    structure = path.structure if path.suggestion.n_clusters > 1 else None
     if structure is not None and not structure.tested:
         return f"the graph has {structure}: the suggested clusters may be made of noise."
     if structure is not None and not structure.found:
@@ -78,33 +79,32 @@ def doubt(path: Path) -> str:
 
 
 def suggest(path: Path, min_cluster_size: int | None = None) -> Suggestion:
-    """The pruning that `Reading.best_scale` finds; without a graph, that of `Tree.suggest`."""
-    found = path.reading.best_scale(min_cluster_size)
-    if found is None:
+    """The pruning of `FlatClusters.best_scale`; without a graph, the plateau of `Tree.suggest`."""
+    scale = path.flat_clusters.best_scale(min_cluster_size)
+    if scale is None:
         plateau, labels = path.tree.suggest(min_cluster_size=min_cluster_size or 1)
         count = int(labels.max()) + 1
         return Suggestion(count, labels, None, plateau, _caution(path, count))
-    count = found.n_clusters
-    labels = path.reading.labels(count, min_cluster_size)
+    labels = path.flat_clusters.labels(scale.n_clusters, min_cluster_size)
     return Suggestion(
-        count,
+        scale.n_clusters,
         labels,
-        found.modularity,
-        _nearest(path, labels),
-        _caution(path, count),
-        None if found.valley is None else math.exp(-found.valley),
+        scale.modularity,
+        _most_similar_plateau(path, labels),
+        _caution(path, scale.n_clusters),
+        None if scale.valley_depth is None else math.exp(-scale.valley_depth),
     )
 
 
-def _caution(path: Path, count: int) -> str:
-    """What speaks against so many clusters; one cluster claims no groups."""
-    if path.structure is not None and not path.structure.found and count > 1:
+def _caution(path: Path, n_clusters: int) -> str:
+    """Why not to trust a suggestion, in a few words; empty if there is no reason."""
+    if path.structure is not None and not path.structure.found and n_clusters > 1:
         return "no groups beyond chance" if path.structure.tested else "too small to tell"
     return "the path collapses" if path.collapses else ""
 
 
-def _nearest(path: Path, labels: Labels) -> Plateau:
-    """The plateau whose partition agrees most with these labels; the widest of equal ones."""
+def _most_similar_plateau(path: Path, labels: Labels) -> Plateau:
+    """The plateau with the largest adjusted Rand index to ``labels``; ties go to the widest."""
     from sklearn.metrics import adjusted_rand_score
 
     plateaus = path.plateaus

@@ -1,43 +1,46 @@
-"""The summary of a path in a few lines of text."""
+"""The summary of a path as text."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from convexhc.path.suggestion import doubt
+from convexhc._text import counted
+from convexhc.path.suggestion import warning_text
 from convexhc.solvers.solution import Status
 from convexhc.tree import Plateau
 
 if TYPE_CHECKING:
     from convexhc.path.path import Path
 
-# Plateaus that a summary lists.
-N_PLATEAUS = 5
 
-
-def summary_of(path: Path) -> str:
-    """Size, range, certificate, splits, the suggested scale and the widest plateaus."""
-    widest = sorted(path.plateaus, key=lambda plateau: -plateau.log_width)[:N_PLATEAUS]
+def summary_of(path: Path, n_plateaus: int = 5) -> str:
+    """Size, range, certificate, splits, suggested scale and the ``n_plateaus`` widest plateaus."""
+    widest = sorted(path.plateaus, key=lambda plateau: -plateau.log_width)[:n_plateaus]
     unsolved = sum(level.status is not Status.SOLVED for level in path.levels)
-    certified = f"largest relative gap {path.relative_gap.max():.1e}"
+    largest = float(path.relative_gap.max())
+    certificate = f"certificate: largest relative gap {largest:.1e}"
+    if math.isnan(largest):
+        certificate = "certificate: none, the smooth model has a closed form"
     lines = [
-        f"{len(path.names)} nodes, {int(path.components.max()) + 1} component(s), "
+        f"{len(path.names)} nodes, {counted(int(path.components.max()) + 1, 'component')}, "
         f"{len(path.levels)} lam from {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}",
-        f"certificate: {certified}" + (f"; {unsolved} lam not solved" if unsolved else ""),
-        f"nested: {'yes' if path.is_nested else f'no, {len(path.splits)} split(s)'}",
+        certificate + (f"; {unsolved} lam not solved" if unsolved else ""),
+        f"nested: {'yes' if path.is_nested else 'no, ' + counted(len(path.splits), 'split')}",
         f"suggested scale: {path.suggestion}",
     ]
     if not path.suggestion.confident:
-        lines.append(f"caution: {doubt(path)}")
+        lines.append(f"caution: {warning_text(path)}")
     elif path.structure is not None:
         lines.append(f"structure: {path.structure}")
     lines.append("widest plateaus:")
     lines += [f"  {plateau.n_clusters:5d} {_range(plateau)}" for plateau in widest]
     if path.tree.root_joins:
-        lines.append(f"{path.tree.root_joins} join(s) at the top only close the tree")
+        lines.append(f"{counted(path.tree.root_joins, 'join')} at the top only to close the tree")
     return "\n".join(lines)
 
 
 def _range(plateau: Plateau) -> str:
+    """The range of lam of a plateau, as text."""
     noun = "cluster" if plateau.n_clusters == 1 else "clusters"
     return f"{noun} for lam {plateau.lam_from:.4g} to {plateau.lam_to:.4g}"

@@ -14,7 +14,7 @@ from typing import Any
 from convexhc._files import write_bytes
 from convexhc.graph import Graph
 from convexhc.path import Path
-from convexhc.path.suggestion import doubt
+from convexhc.path.suggestion import warning_text
 from convexhc.report.levels import levels
 from convexhc.report.pictures import (
     assignment_map,
@@ -137,7 +137,7 @@ def report_html(
 def _evidence(path: Path) -> list[str]:
     """What speaks for the suggested scale, or against it."""
     if not path.suggestion.confident:
-        return [f"Caution: {doubt(path)}"]
+        return [f"Caution: {warning_text(path)}"]
     return [] if path.structure is None else [f"Structure: {path.structure}."]
 
 

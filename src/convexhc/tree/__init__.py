@@ -1,15 +1,20 @@
-"""From the partitions of a path to a tree: fusions, splits, linkage, cuts, exports.
+"""The tree of a path: merges, splits, linkage, cuts, flat clusters, exports.
 
-Read in this order: ``records`` (what a tree reports), ``nodes`` (a tree as arrays), ``meet``
-(partitions to fusions and splits), ``build`` (fusions to nodes), ``cut``, ``scale`` (which one to
-take), ``layout``, ``export``, and ``tree``, the class that offers all of it. ``ward``, ``binary``,
-``pruning`` and ``reading`` read a tree with the features of its leaves: exactly k clusters. Nothing
-in here recurses: a chain of 50 000 leaves is as welcome as a balanced tree.
+``tree`` has the public class. ``nodes`` stores a multiway tree as arrays; ``nested_partitions``
+builds it from the partitions of a path and ``linkage`` from scipy's form. ``cut`` and ``plateaus``
+are horizontal cuts and the choice among them; ``dendrogram`` and ``export`` draw and write a tree.
+
+``flat_clusters`` uses the features of the leaves to form exactly k clusters: ``polytomies`` makes
+the tree ``binary``, ``regraft`` moves small branches, and ``pruning`` finds the best k branches.
+
+Nothing recurses, so a chain of 50 000 leaves is no problem.
 """
 
 from convexhc.tree.cut import cut_linkage
-from convexhc.tree.layout import dendrogram_layout
-from convexhc.tree.records import Layout, Merge, Plateau, Split
+from convexhc.tree.dendrogram import Layout, dendrogram_layout
+from convexhc.tree.nested_partitions import Split
+from convexhc.tree.nodes import Merge
+from convexhc.tree.plateaus import Plateau
 from convexhc.tree.tree import Tree
 
 __all__ = ["Layout", "Merge", "Plateau", "Split", "Tree", "cut_linkage", "dendrogram_layout"]

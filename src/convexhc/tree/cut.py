@@ -1,18 +1,17 @@
-"""Flat clusters of a tree: plain cuts, condensed cuts, and the plateaus between them."""
+"""Horizontal cuts of a tree, with or without a minimum cluster size."""
 
 from __future__ import annotations
 
 from typing import Literal, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from convexhc._checks import check_one_of, nonnegative, positive_int
-from convexhc._types import FloatArray, IntArray
+from convexhc._types import BoolArray, IntArray
 from convexhc.kernels.labels import numbered_by_first
-from convexhc.tree.build import checked_linkage
-from convexhc.tree.nodes import Nodes, follow
-from convexhc.tree.records import Plateau
+from convexhc.tree.linkage import checked_linkage
+from convexhc.tree.nodes import Nodes, pointer_roots
 
 Small = Literal["nearest", "noise"]
 
@@ -22,28 +21,28 @@ def cut_linkage(
 ) -> IntArray:
     """Flat clusters of a linkage, by number or by height, without recursion.
 
-    By height: the rows with ``Z[i, 2] <= height`` are done. By number: rows are done until at
-    most ``n_clusters`` clusters are left, and rows of equal height are done together, so ties
-    are never broken by the order of the nodes.
+    By height: the rows with ``Z[i, 2] <= height`` are applied. By number: rows are applied until
+    at most ``n_clusters`` clusters remain, rows of equal height together, so ties are never broken
+    by the order of the nodes.
 
     Parameters
     ----------
     Z : (n - 1, 4) array
         Linkage in scipy's form whose heights never fall. Leaf counts are not read.
     n_clusters : int, optional
-        The largest number of clusters wanted.
+        Largest number of clusters.
     height : float, optional
-        The height to cut at, nonnegative. Give either this or ``n_clusters``.
+        Nonnegative height of the cut. Give either this or ``n_clusters``.
 
     Returns
     -------
     (n,) int64 array
-        Labels 0, 1, ... in the order in which they first occur. O(n log n) time.
+        Labels 0, 1, ... in order of first occurrence. O(n log n) time.
 
     Raises
     ------
     ValueError
-        Both or none of the two given, one of them out of range, or not such a linkage.
+        Both or neither of the two given, a value out of range, or not such a linkage.
 
     Examples
     --------
@@ -54,35 +53,31 @@ def cut_linkage(
     n_rows = rows.shape[0]
     check_one_of("n_clusters", n_clusters, "height", height)
     if n_clusters is not None:
-        done = max(n_rows + 1 - positive_int("n_clusters", n_clusters), 0)
-        if done:
-            done = int(np.searchsorted(rows[:, 2], rows[done - 1, 2], side="right"))
+        applied = max(n_rows + 1 - positive_int("n_clusters", n_clusters), 0)
+        if applied:
+            applied = int(np.searchsorted(rows[:, 2], rows[applied - 1, 2], side="right"))
     else:
-        done = int(np.searchsorted(rows[:, 2], nonnegative("height", height), side="right"))
-    pointer = np.arange(n_rows + 1 + done)
-    ids = rows[:done, :2].astype(np.int64)
+        applied = int(np.searchsorted(rows[:, 2], nonnegative("height", height), side="right"))
+    pointer = np.arange(n_rows + 1 + applied)
+    ids = rows[:applied, :2].astype(np.int64)
     pointer[ids] = pointer[n_rows + 1 :, None]
-    return numbered_by_first(follow(pointer)[: n_rows + 1])
+    return numbered_by_first(pointer_roots(pointer)[: n_rows + 1])
 
 
 def merges_up_to(nodes: Nodes, lam: float) -> int:
-    """Number of merges that the path showed up to lam, itself included."""
-    shown = nodes.height[nodes.n_leaves : nodes.n_leaves + nodes.n_real]
-    return int(np.searchsorted(shown, lam, side="right"))
+    """Number of merges of the path up to and including lam; artificial ones do not count."""
+    real = nodes.height[nodes.n_leaves : nodes.n_leaves + nodes.n_real]
+    return int(np.searchsorted(real, lam, side="right"))
 
 
-def merges_for(nodes: Nodes, n_clusters: int) -> int:
-    """Number of merges at the finest level with at most ``n_clusters`` clusters."""
-    return int(nodes.level_ends[np.argmax(nodes.level_counts <= n_clusters)])
-
-
-def merges_for_large(nodes: Nodes, n_clusters: int, min_size: int) -> int:
+def merges_for(nodes: Nodes, n_clusters: int, min_size: int = 1) -> int:
     """Number of merges at the level with ``n_clusters`` clusters of ``min_size`` or more.
 
-    Of all levels with the largest such number up to ``n_clusters``, the coarsest, which leaves
-    the fewest nodes in small clusters. Levels that only close the tree are used when the path
-    has none to offer: when it ends with more large clusters than asked for (finer levels would
-    come closer only by dissolving some of them), or never forms a large one.
+    With ``min_size = 1``, the finest level with at most ``n_clusters`` clusters. In general, the
+    coarsest of all levels with the largest such number up to ``n_clusters``, which leaves the
+    fewest nodes in small clusters. Artificial levels are used only if the path never forms a large
+    cluster, or ends with more than ``n_clusters`` of them (finer levels then have fewer only
+    because large clusters are not yet formed).
     """
     if min_size > nodes.n_leaves:
         raise ValueError(
@@ -90,36 +85,41 @@ def merges_for_large(nodes: Nodes, n_clusters: int, min_size: int) -> int:
             f"got {min_size}."
         )
     counts = large_counts(nodes, min_size)
-    shown = nodes.level_ends <= nodes.n_real
-    allowed = shown & (counts >= 1) & (counts <= n_clusters)
-    if counts[shown][-1] > n_clusters or not allowed.any():
-        allowed = ~shown & (counts >= 1) & (counts <= n_clusters)
+    real = nodes.level_ends <= nodes.n_real
+    in_range = (counts >= 1) & (counts <= n_clusters)
+    allowed = real & in_range
+    if counts[real][-1] > n_clusters or not allowed.any():
+        allowed = ~real & in_range
     best = np.flatnonzero(allowed & (counts == counts[allowed].max()))
     return int(nodes.level_ends[best[-1]])
 
 
 def large_counts(nodes: Nodes, min_size: int) -> IntArray:
     """Number of clusters of ``min_size`` or more at each level."""
+    if min_size == 1:
+        return nodes.level_counts
     large = (nodes.size >= min_size).astype(np.int64)
-    inside = np.bincount(
+    large_children = np.bincount(
         nodes.parent[:-1] - nodes.n_leaves, weights=large[:-1], minlength=nodes.n_merges
     ).astype(np.int64)
-    gained = np.cumsum(large[nodes.n_leaves :] - inside)
+    gained = np.cumsum(large[nodes.n_leaves :] - large_children)
     start = int(large[: nodes.n_leaves].sum())
     return np.asarray(start + np.concatenate([[0], gained])[nodes.level_ends], dtype=np.int64)
 
 
 def roots_after(nodes: Nodes, merges: int) -> IntArray:
-    """The node that stands for the cluster of each leaf once the first ``merges`` are done."""
+    """Root of each leaf after the first ``merges`` merges: the node of its cluster."""
     stop = nodes.n_leaves + merges
-    above = nodes.parent[:stop]
-    joined = (above >= 0) & (above < stop)
-    return follow(np.where(joined, above, np.arange(stop)))[: nodes.n_leaves]
+    parent = nodes.parent[:stop]
+    merged = (parent >= 0) & (parent < stop)
+    return pointer_roots(np.where(merged, parent, np.arange(stop)))[: nodes.n_leaves]
 
 
-def large_labels(nodes: Nodes, merges: int, min_size: int, small: Small) -> IntArray:
-    """Labels after some merges, with the clusters below ``min_size`` marked -1 or handed on."""
+def labels_after(nodes: Nodes, merges: int, min_size: int, small: Small) -> IntArray:
+    """Labels after the first ``merges`` merges; clusters below ``min_size`` become -1 or join."""
     root = roots_after(nodes, merges)
+    if min_size == 1:
+        return numbered_by_first(root)
     is_large = nodes.size[root] >= min_size
     if small == "nearest":
         if not is_large.any():
@@ -133,42 +133,23 @@ def large_labels(nodes: Nodes, merges: int, min_size: int, small: Small) -> IntA
     return labels
 
 
-def _nearest_large(
-    nodes: Nodes, merges: int, root: IntArray, is_large: NDArray[np.bool_]
-) -> IntArray:
-    """Rank of the large cluster that each node goes to.
+def _nearest_large(nodes: Nodes, merges: int, root: IntArray, is_large: BoolArray) -> IntArray:
+    """Rank of the large cluster that each node is assigned to.
 
-    A small cluster climbs to the first ancestor with a large cluster under it, and goes to the
-    largest of those it meets there (of equal ones, the one with the smallest leaf).
+    A small cluster is assigned to the largest of the large clusters under its first ancestor that
+    has any (of equally large ones, the one with the smallest leaf).
     """
     stop = nodes.n_leaves + merges
     large = np.unique(root[is_large])
     large = large[np.lexsort((-nodes.first_leaf[large], nodes.size[large]))]
     rank = np.full(nodes.parent.size, -1, dtype=np.int64)
     rank[large] = np.arange(large.size)
-    goes_to, parent = rank.tolist(), nodes.parent.tolist()
+    assigned, parent = rank.tolist(), nodes.parent.tolist()
     above_cut = [node for node in range(len(parent) - 1) if parent[node] >= stop]
     for node in above_cut:
-        if goes_to[node] > goes_to[parent[node]]:
-            goes_to[parent[node]] = goes_to[node]
+        if assigned[node] > assigned[parent[node]]:
+            assigned[parent[node]] = assigned[node]
     for node in reversed(above_cut):
-        if goes_to[node] < 0:
-            goes_to[node] = goes_to[parent[node]]
-    return np.array(goes_to, dtype=np.int64)
-
-
-def plateaus(nodes: Nodes, lambdas: FloatArray) -> tuple[Plateau, ...]:
-    """Every range of lam without a change, from fine to coarse; see :meth:`Tree.plateaus`."""
-    shown = nodes.level_ends[nodes.level_ends <= nodes.n_real]
-    counts = nodes.level_counts[: shown.size]
-    starts = np.append(lambdas[0], nodes.height[nodes.n_leaves + shown[1:] - 1])
-    stops = np.append(starts[1:], lambdas[-1])
-    positive = lambdas[lambdas > 0]
-    floor = positive[0] if positive.size else 1.0
-    widths = np.log(np.maximum(stops, floor)) - np.log(np.maximum(starts, floor))
-    # The leaves are a level of the tree, but of the path only if it once showed them apart.
-    skipped = int(shown.size > 1 and starts[1] == lambdas[0])
-    return tuple(
-        Plateau(int(counts[at]), float(starts[at]), float(stops[at]), float(widths[at]))
-        for at in range(skipped, shown.size)
-    )
+        if assigned[node] < 0:
+            assigned[node] = assigned[parent[node]]
+    return np.array(assigned, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A tree for other programs: Newick text and a networkx graph."""
+"""Export of a tree as Newick text or as a networkx graph."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Any
 
 from convexhc.tree.nodes import Nodes
 
-# Newick reads an underscore outside quotes as a blank, so names with one are quoted as well.
+# Names that need no quotes. Newick reads an unquoted underscore as a blank, so it is excluded.
 PLAIN_NAME = re.compile(r"[^\s()\[\]{}:;,'\"_]+")
 
 
 def newick(nodes: Nodes, names: tuple[Hashable, ...]) -> str:
-    """Newick text of a tree; nodes with several children stay as they are."""
+    """Newick text of a tree, polytomies included."""
     root = nodes.parent.size - 1
     branch = nodes.height[nodes.parent] - nodes.height
     length = [f":{number!r}" for number in branch.tolist()]
     length[root] = ""
     quoted = [_quoted(str(name)) for name in names]
     written: list[str] = []
-    # A stack of nodes still to open and of text still to write takes the place of recursion.
-    waiting: list[int | str] = [";", root]
-    while waiting:
-        item = waiting.pop()
+    # An explicit stack of nodes to visit and text to write, instead of recursion.
+    stack: list[int | str] = [";", root]
+    while stack:
+        item = stack.pop()
         if isinstance(item, str):
             written.append(item)
         elif item < nodes.n_leaves:
             written.append(quoted[item] + length[item])
         else:
             written.append("(")
-            waiting.append(")" + length[item])
+            stack.append(")" + length[item])
             children = nodes.children[item - nodes.n_leaves]
             for child in reversed(children[1:]):
-                waiting.extend((child, ","))
-            waiting.append(children[0])
+                stack.extend((child, ","))
+            stack.append(children[0])
     return "".join(written)
 
 
 def _quoted(name: str) -> str:
-    """A name as Newick wants it: in single quotes, doubled inside, unless it is plain."""
+    """Name in single quotes, doubled inside, unless it needs none."""
     if PLAIN_NAME.fullmatch(name):
         return name
     return "'" + name.replace("'", "''") + "'"

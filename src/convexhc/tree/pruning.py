@@ -1,4 +1,4 @@
-"""Flat clusters of a binary tree: for every number of them the best, by any cost of a cluster."""
+"""Optimal prunings of a binary tree: for every k, the k branches of least total cost."""
 
 from __future__ import annotations
 
@@ -15,32 +15,17 @@ from convexhc.graph import Graph
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.tree.binary import BinaryTree, checked_features
 
-# Clusters of the smaller branch for each number in all, less one each; None where it is always 1.
+# Entry ``k - 2`` is one less than the number of clusters, out of k, in the smaller branch of a row;
+# None if that number is always 1.
 Choice = NDArray[np.unsignedinteger] | None
 
 
 def within_cost(tree: BinaryTree, features: ArrayLike) -> FloatArray:
-    """Within-cluster sum of squares of every node: ``sum_i |x_i - mean|^2`` over its leaves.
+    """Within-cluster sum of squares of each node, (2n - 1,): ``sum_i |x_i - mean|^2`` over leaves.
 
-    A row that joins sizes a, b with means x, y adds ``a b / (a + b) |x - y|^2`` to what its two
-    nodes have. Nothing is subtracted, so nothing cancels and no cost is negative.
-
-    Parameters
-    ----------
-    tree : BinaryTree
-        The tree.
-    features : (n, r) array
-        One row of finite numbers per leaf.
-
-    Returns
-    -------
-    (2n - 1,) float64 array
-        One cost per node, zero for the leaves. O(n r) time and memory.
-
-    Raises
-    ------
-    ValueError
-        Features of another shape, or not finite.
+    ``features`` is (n, r) and finite. A row that joins sizes a, b with means x, y adds
+    ``a b / (a + b) |x - y|^2`` to the costs of its two nodes. Nothing is subtracted, so nothing
+    cancels and no cost is negative. O(n r) time and memory.
 
     Examples
     --------
@@ -49,15 +34,15 @@ def within_cost(tree: BinaryTree, features: ArrayLike) -> FloatArray:
     array([ 0.,  0.,  0.,  2., 26.])
     """
     size = tree.size.astype(np.float64)
-    means = tree.totals(checked_features(features, tree.n_leaves)) / size[:, None]
+    means = tree.subtree_sums(checked_features(features, tree.n_leaves)) / size[:, None]
     gap = means[tree.left] - means[tree.right]
     share = size[tree.left] * size[tree.right] / size[tree.n_leaves :]
-    return tree.totals(np.zeros(tree.n_leaves), share * np.einsum("ij,ij->i", gap, gap))
+    return tree.subtree_sums(np.zeros(tree.n_leaves), share * np.einsum("ij,ij->i", gap, gap))
 
 
 @dataclass(frozen=True, eq=False)
 class Prunings:
-    """The best pruning of a tree into each number of clusters; see :func:`best_prunings`.
+    """The best pruning of a tree into k clusters, for every k; see :func:`best_prunings`.
 
     Parameters
     ----------
@@ -66,7 +51,7 @@ class Prunings:
     cost : (max_clusters,) float64 array
         Least total cost; entry ``k - 1`` is that of k clusters.
     choices : sequence of n - 1 arrays or None
-        How each row divides its clusters among its two branches.
+        How each row distributes its clusters over its two branches.
     """
 
     tree: BinaryTree
@@ -75,36 +60,30 @@ class Prunings:
 
     @property
     def max_clusters(self) -> int:
-        """The largest number of clusters that can be asked for."""
+        """Largest number of clusters in the table."""
         return self.cost.size
 
     def branches(self, k: SupportsIndex) -> IntArray:
-        """Nodes whose leaves are the k clusters, from left to right; O(k log k) time.
-
-        Raises
-        ------
-        ValueError
-            k below 1 or above ``max_clusters``.
-        """
+        """Nodes whose leaves are the k clusters, from left to right; O(k log k) time."""
         wanted = positive_int("k", k)
         if wanted > self.max_clusters:
             raise ValueError(f"k must be at most max_clusters = {self.max_clusters}; got {wanted}.")
         n = self.tree.n_leaves
-        todo, found = [(2 * n - 2, wanted)], []
-        while todo:
-            node, count = todo.pop()
+        stack, found = [(2 * n - 2, wanted)], []
+        while stack:
+            node, count = stack.pop()
             if count == 1:
                 found.append(node)
                 continue
             choice = self.choices[node - n]
             few = 1 if choice is None else 1 + int(choice[count - 2])
             small, large = _smaller_first(self.tree, node - n)
-            todo += [(small, few), (large, count - few)]
+            stack += [(small, few), (large, count - few)]
         nodes = np.array(found, dtype=np.int64)
         return nodes[np.argsort(self.tree.start[nodes])]
 
     def labels(self, k: SupportsIndex) -> IntArray:
-        """Cluster of each leaf, (n,), numbered in the order in which they first occur."""
+        """Cluster of each leaf, (n,), numbered in order of first occurrence."""
         nodes = self.branches(k)
         labels = np.empty(self.tree.n_leaves, dtype=np.int64)
         labels[self.tree.leaf_order] = np.repeat(np.arange(nodes.size), self.tree.size[nodes])
@@ -112,31 +91,26 @@ class Prunings:
 
 
 def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex) -> Prunings:
-    """For every k, the k branches that hold each leaf once and have the least total cost.
+    """For every k, the k branches that partition the leaves at the least total cost.
 
-    With ``best(v, 1) = cost[v]`` and, for a node v that joins a and b, ``best(v, k)`` the least
-    of ``best(a, j) + best(b, k - j)``, it is ``best(root, k)``. Ties go to fewer clusters in the
-    branch with fewer leaves, of two equal ones in the left.
+    Dynamic programming: ``best(v, 1) = cost[v]``, and ``best(v, k) = min_j best(a, j) +
+    best(b, k - j)`` for a node v that joins a and b. Ties go to fewer clusters in the branch with
+    fewer leaves, or in the left one of two equally large branches.
 
     Parameters
     ----------
     tree : BinaryTree
         The tree.
     cost : (2n - 1,) array
-        Finite cost of each node as a cluster, of any sign; for instance :func:`within_cost`.
+        Finite cost of each node as a cluster, of any sign; for example :func:`within_cost`.
     max_clusters : int
-        The largest k; n if it is above n.
+        Largest k, at least 1; reduced to n if above.
 
     Returns
     -------
     Prunings
-        O(n min(n, max_clusters)) time. As much memory at most, in bytes, for the rows that join
-        two branches of several leaves; the others need none, so a chain costs nothing.
-
-    Raises
-    ------
-    ValueError
-        Costs of another shape, or not finite; ``max_clusters`` below 1.
+        O(n min(n, max_clusters)) time, and at most as many bytes, for the rows that join two
+        branches of several leaves. Rows that add a single leaf need no memory.
 
     Examples
     --------
@@ -152,12 +126,12 @@ def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex
             f"cost must hold one finite number for each of the {2 * tree.n_leaves - 1} nodes; got "
             f"shape {own.shape}{'' if np.isfinite(own).all() else ' with NaN or infinity'}."
         )
-    # Only of the nodes that no row has joined yet.
+    # Costs per number of clusters, only for nodes that no row has joined yet.
     best = dict(enumerate(own[: tree.n_leaves, None]))
     choices: list[Choice] = []
     for row in range(tree.n_leaves - 1):
         small, large = _smaller_first(tree, row)
-        least, choice = _shared(best.pop(small), best.pop(large), most)
+        least, choice = _min_plus(best.pop(small), best.pop(large), most)
         choices.append(choice)
         node = tree.n_leaves + row
         best[node] = np.concatenate([own[node : node + 1], least])
@@ -165,29 +139,11 @@ def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex
 
 
 def inner_weight(tree: BinaryTree, graph: Graph) -> FloatArray:
-    """Total weight of the edges with both ends under each node.
+    """Total weight of the edges with both ends under each node, (2n - 1,).
 
-    Every edge counts once, at the row where its ends meet and above; a self-loop, the diagonal of
-    the graph, counts once at its leaf. Between two places of the leaf order the last of the rows
-    that join neighbours is where they meet, since children come before parents; the maximum over
-    a stretch is that of two stretches of a power of two, which are built by doubling.
-
-    Parameters
-    ----------
-    tree : BinaryTree
-        The tree.
-    graph : Graph
-        A graph on the leaves.
-
-    Returns
-    -------
-    (2n - 1,) float64 array
-        One weight per node. O((n + E) log n) time, O(n + E) memory.
-
-    Raises
-    ------
-    ValueError
-        Another number of nodes.
+    The nodes of the graph are the leaves. Every edge counts once, from the row that joins its ends
+    upwards; a self-loop, the diagonal of the graph, counts once from its leaf upwards.
+    O((n + E) log n) time, O(n + E) memory.
 
     Examples
     --------
@@ -198,37 +154,18 @@ def inner_weight(tree: BinaryTree, graph: Graph) -> FloatArray:
     n = tree.n_leaves
     if graph.n != n:
         raise ValueError(f"The graph must have the {n} leaves of the tree as nodes; got {graph.n}.")
-    ends = tree.start[np.array([graph.tail, graph.head])]
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    latest = np.empty(n - 1, dtype=np.int64)
-    latest[tree.start[tree.right] - 1] = np.arange(n - 1)
-    # The largest power of two up to the number of gaps between the two ends.
-    level = np.frexp(high - low)[1] - 1
-    met = np.empty(graph.n_edges, dtype=np.int64)
-    for power in range(int(level.max(initial=-1)) + 1):
-        now = np.flatnonzero(level == power)
-        met[now] = np.maximum(latest[low[now]], latest[high[now] - 2**power])
-        latest = np.maximum(latest[: -(2**power)], latest[2**power :])
-    crossing = np.bincount(met, weights=graph.weight, minlength=n - 1)
-    return tree.totals(graph.diagonal, crossing.astype(np.float64))
+    joined = tree.joining_rows(graph.tail, graph.head)
+    crossing = np.bincount(joined, weights=graph.weight, minlength=n - 1)
+    return tree.subtree_sums(graph.diagonal, crossing.astype(np.float64))
 
 
 def modularity_terms(tree: BinaryTree, graph: Graph) -> FloatArray:
-    """What each node adds to the modularity of a partition that has it as a cluster.
+    """Contribution of each node, taken as a cluster, to the modularity of a partition, (2n - 1,).
 
-    ``w / W - (d / 2W)^2`` with w the weight inside, d the sum of the degrees and W the weight of
-    all edges. A self-loop counts once in a weight and twice in a degree, as in networkx. With the
-    sign turned it is a cost for :func:`best_prunings`.
-
-    Returns
-    -------
-    (2n - 1,) float64 array
-        One term per node; zeros where the graph has no edges.
-
-    Raises
-    ------
-    ValueError
-        Another number of nodes, or negative weights, for which there is no modularity.
+    ``w / W - (d / 2W)^2`` with w the weight inside, d the sum of the degrees and W the total weight
+    of the edges. A self-loop counts once in a weight and twice in a degree, as in networkx. The
+    negative is a cost for :func:`best_prunings`. Zero if the graph has no edges; negative weights
+    are refused.
     """
     if graph.weight.min(initial=0.0) < 0 or graph.diagonal.min() < 0:
         raise ValueError("Modularity needs weights of at least 0; got negative ones.")
@@ -239,19 +176,7 @@ def modularity_terms(tree: BinaryTree, graph: Graph) -> FloatArray:
     degree = 2.0 * graph.diagonal
     degree += np.bincount(graph.tail, weights=graph.weight, minlength=graph.n)
     degree += np.bincount(graph.head, weights=graph.weight, minlength=graph.n)
-    return np.asarray(inside / total - (tree.totals(degree) / (2.0 * total)) ** 2)
-
-
-def modularity(tree: BinaryTree, graph: Graph, branches: ArrayLike) -> float:
-    """Modularity of the partition whose clusters are some branches; see `modularity_terms`.
-
-    Examples
-    --------
-    >>> tree = BinaryTree([0, 2, 4], [1, 3, 5], [1.0, 1.0, 2.0], [False] * 3)
-    >>> modularity(tree, Graph.from_edges(4, [0, 2], [1, 3]), [4, 5])
-    0.5
-    """
-    return float(modularity_terms(tree, graph)[np.asarray(branches, dtype=np.int64)].sum())
+    return np.asarray(inside / total - (tree.subtree_sums(degree) / (2.0 * total)) ** 2)
 
 
 def modularities(prunings: Prunings, graph: Graph) -> FloatArray:
@@ -270,14 +195,14 @@ def _smaller_first(tree: BinaryTree, row: int) -> tuple[int, int]:
     return (a, b) if tree.size[a] <= tree.size[b] else (b, a)
 
 
-def _shared(few: FloatArray, many: FloatArray, most: int) -> tuple[FloatArray, Choice]:
-    """Least sums ``few[i] + many[j]`` for i + j = 0, 1, ... up to ``most - 2``, and their i."""
+def _min_plus(few: FloatArray, many: FloatArray, most: int) -> tuple[FloatArray, Choice]:
+    """Min-plus convolution: least ``few[i] + many[j]`` for i + j = 0 .. ``most - 2``, and its i."""
     if few.size == 1:
         return few[0] + many[: most - 1], None
     width = few.size + many.size
     sums = np.full((few.size, width), np.inf)
     np.add(few[:, None], many, out=sums[:, : many.size])
-    # Rows one shorter in the same memory: row i begins i places further right.
+    # Reading the memory with rows one entry shorter shifts row i by i places to the right.
     skewed = sums.ravel()[: few.size * (width - 1)].reshape(few.size, width - 1)[:, : most - 1]
     first = skewed.argmin(axis=0)
     least = skewed[first, np.arange(first.size)]

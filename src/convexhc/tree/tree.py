@@ -1,4 +1,4 @@
-"""The tree of a regularisation path, with everything that can be asked of it."""
+"""The tree of a regularisation path."""
 
 from __future__ import annotations
 
@@ -9,41 +9,44 @@ from functools import cached_property
 from typing import Any, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy.cluster.hierarchy import cophenet
 
 from convexhc._checks import check_one_of, nonnegative, positive_int
-from convexhc.kernels.labels import numbered_by_first
-from convexhc.tree import cut, export, layout, plateau_ranking
-from convexhc.tree.build import (
+from convexhc._types import BoolArray, FloatArray, IntArray
+from convexhc.tree import cut, dendrogram, export, plateaus
+from convexhc.tree.dendrogram import Layout
+from convexhc.tree.linkage import linkage_from_nodes, nodes_from_linkage
+from convexhc.tree.nested_partitions import (
+    Split,
     checked_labels,
     checked_lambdas,
-    nodes_from_linkage,
     nodes_from_partitions,
 )
-from convexhc.tree.nodes import Nodes
-from convexhc.tree.records import Layout, Merge, Plateau, Split
+from convexhc.tree.nodes import Merge, Nodes
+from convexhc.tree.plateaus import Plateau
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree:
-    """Tree of a path: which nodes fuse, and from which lam on they stay together.
+    """Tree of a path: which nodes merge, and from which lam on they stay together.
 
-    Nodes i and j join at the smallest computed lam from which on they share a cluster at every
-    larger computed lam: the meet of the partitions from lam upwards. That is nested by
-    construction, and it is the path itself when no cluster ever splits. What is still apart at
-    the last lam is joined at the top, at 1.1 times that lam (1.0 if it is zero), and flagged.
-    Build it with :meth:`from_partitions` or :meth:`from_linkage`.
+    Nodes i and j merge at the smallest computed lam such that they share a cluster there and at
+    every larger computed lam. The clusters at lam are thus the meet of the partitions from lam
+    upwards. They are nested by construction, and equal the path if no cluster ever splits. Clusters
+    left at the last lam are merged at 1.1 times that lam (at 1.0 if it is zero) and flagged as
+    artificial. Build a tree with :meth:`from_partitions` or :meth:`from_linkage`.
 
     Parameters
     ----------
     nodes : Nodes
-        The tree as arrays: any number of children per node.
+        The tree as arrays, with any number of children per node.
     lambdas : (L,) float64 array
-        Values of lam at which the path is known.
+        Computed values of lam.
     names : tuple of n hashable values
         Names of the leaves.
     splits : tuple of Split
-        Every cluster that did not stay together.
+        Every cluster that splits as lam grows.
 
     Examples
     --------
@@ -57,7 +60,7 @@ class Tree:
     """
 
     nodes: Nodes
-    lambdas: NDArray[np.float64]
+    lambdas: FloatArray
     names: tuple[Hashable, ...]
     splits: tuple[Split, ...] = ()
 
@@ -77,23 +80,23 @@ class Tree:
         lambdas : (L,) array
             Strictly increasing, nonnegative, finite.
         partitions : (L, n) integer array
-            Row l holds the cluster of each node at ``lambdas[l]``, labelled from 0 up.
+            Row l holds the nonnegative labels of the nodes at ``lambdas[l]``.
         names : iterable of n hashable values, optional
             Names of the nodes; by default ``0 .. n - 1``.
         components : (n,) integer array, optional
             Connected components of the graph. If the path stops early, the clusters of each
-            component are then joined first and the components above them.
+            component are merged first, and the components above them.
 
         Returns
         -------
         Tree
-            O(n L + n log n) time; O(n) memory beside the input, and the splits.
+            O(n L + n log n) time; O(n) memory besides the input and the splits.
 
         Raises
         ------
         ValueError
-            Shapes that do not fit, lam out of order, negative labels, or a cluster that reaches
-            over two components.
+            Shapes that do not fit, lam out of order, negative labels, or a cluster with nodes of
+            two components.
         TypeError
             Labels that are not integers.
 
@@ -117,10 +120,10 @@ class Tree:
     def from_linkage(
         cls, Z: ArrayLike, *, names: Iterable[Hashable] | None = None, root_joins: int = 0
     ) -> Tree:
-        """Build the tree of a linkage; rows that meet at one height become one node.
+        """Build the tree of a linkage; adjacent rows of equal height become one merge.
 
         The heights, and zero for the leaves, take the place of the computed lam. ``tree.Z`` may
-        order rows of equal height and the two nodes of a row differently than ``Z``.
+        order rows of equal height and the two nodes of a row differently from ``Z``.
 
         Parameters
         ----------
@@ -129,7 +132,7 @@ class Tree:
         names : iterable of n hashable values, optional
             Names of the leaves; by default ``0 .. n - 1``.
         root_joins : int
-            How many of the last rows only close the tree and are no fusions of the path.
+            Number of last rows that only complete the tree and are no merges of the path.
 
         Returns
         -------
@@ -139,7 +142,7 @@ class Tree:
         Raises
         ------
         ValueError
-            Not such a linkage, or closing rows that are not above all others.
+            Not such a linkage, or root joins that are not above all other rows.
 
         Examples
         --------
@@ -163,12 +166,12 @@ class Tree:
 
     @property
     def is_nested(self) -> bool:
-        """Whether no cluster of the path ever splits."""
+        """True if no cluster of the path ever splits."""
         return not self.splits
 
     @cached_property
     def merges(self) -> tuple[Merge, ...]:
-        """The fusions, in the order of lam, then of the first leaf."""
+        """The merges, sorted by lam, then by smallest leaf."""
         n, n_real = self.nodes.n_leaves, self.nodes.n_real
         lams = self.nodes.height[n:].tolist()
         return tuple(
@@ -177,27 +180,27 @@ class Tree:
         )
 
     @cached_property
-    def Z(self) -> NDArray[np.float64]:  # noqa: N802, scipy's name for a linkage
-        """Linkage in scipy's form, (n - 1, 4): finite, monotone, several children as ties."""
-        Z = layout.linkage(self.nodes)
+    def Z(self) -> FloatArray:  # noqa: N802, scipy's name for a linkage
+        """Linkage in scipy's form, (n - 1, 4); polytomies become rows of equal height."""
+        Z = linkage_from_nodes(self.nodes)
         Z.setflags(write=False)
         return Z
 
     @property
     def root_joins(self) -> int:
-        """Number of rows of ``Z``, the last ones, that only close the tree."""
+        """Number of rows of ``Z``, the last ones, that only complete the tree."""
         return int((self.nodes.n_children[self.nodes.n_real :] - 1).sum())
 
     @property
-    def joined_at_root(self) -> NDArray[np.bool_]:
-        """Whether each row of ``Z`` only closes the tree, (n - 1,)."""
+    def joined_at_root(self) -> BoolArray:
+        """Whether each row of ``Z`` only completes the tree, (n - 1,)."""
         return np.arange(self.n_leaves - 1) >= self.n_leaves - 1 - self.root_joins
 
     @property
     def available_n_clusters(self) -> tuple[int, ...]:
-        """Numbers of clusters that a cut can give, from n down to 1.
+        """Numbers of clusters of the horizontal cuts, from n down to 1.
 
-        n is there through the leaves and 1 through the root, even if the path showed neither.
+        n (the leaves) and 1 (the root) are included even if the path has no such partition.
         """
         return tuple(self.nodes.level_counts.tolist())
 
@@ -208,17 +211,18 @@ class Tree:
         n_clusters: SupportsIndex | None = None,
         min_cluster_size: SupportsIndex = 1,
         small: cut.Small = "nearest",
-    ) -> NDArray[np.int64]:
-        """Flat clusters at one lam, or at most so many of them.
+    ) -> IntArray:
+        """Flat clusters by a horizontal cut, at ``lam`` or with at most ``n_clusters`` clusters.
 
-        At lam: the clusters of the tree at the largest computed lam up to it; below the first,
-        every node alone; above the last, the clusters at the last (the joins that close the tree
-        are at no lam). By number: the finest level with at most ``n_clusters`` clusters.
+        By lam: the clusters at the largest computed lam that is not larger. Below the first lam
+        every node is a cluster; above the last, the clusters are those at the last, since
+        artificial merges have no lam. By number: the finest level with at most ``n_clusters``
+        clusters.
 
         With ``min_cluster_size`` above 1, smaller clusters do not count. The level is the coarsest
-        with ``n_clusters`` large ones, or with the largest number below it that occurs; if the
-        path ends with more than that, the clusters joined at the top. On real graphs boundary
-        nodes join last, and this looks past them.
+        with ``n_clusters`` large ones, or with the largest smaller number that occurs; if the path
+        ends with more than ``n_clusters``, an artificial level. Boundary nodes of real graphs merge
+        last; a minimum size ignores them.
 
         Parameters
         ----------
@@ -227,21 +231,21 @@ class Tree:
         n_clusters : int, optional
             At least 1. Give either this or ``lam``.
         min_cluster_size : int
-            Members that make a cluster count.
+            Members a cluster needs to count.
         small : {"nearest", "noise"}
-            Smaller clusters join the large one they meet first going up the tree (of several met
-            at once the largest, then the one with the smallest node), or are labelled -1.
+            Smaller clusters join the large one they merge with first (of several the largest,
+            then the one with the smallest node), or are labelled -1.
 
         Returns
         -------
         (n,) int64 array
-            Labels 0, 1, ... in the order in which they first occur, and -1 for noise. O(n log n).
+            Labels 0, 1, ... in order of first occurrence, and -1 for noise. O(n log n).
 
         Raises
         ------
         ValueError
-            Both or none of lam and n_clusters, a value out of range, or ``"nearest"`` at a lam
-            where no cluster is large.
+            Both or neither of lam and n_clusters, a value out of range, or ``"nearest"`` at a
+            lam where no cluster is large.
         TypeError
             A count that is not an integer.
 
@@ -255,51 +259,46 @@ class Tree:
         array([ 0,  0,  0,  1,  1,  1, -1])
         """
         check_one_of("lam", lam, "n_clusters", n_clusters)
-        least = positive_int("min_cluster_size", min_cluster_size)
+        min_size = positive_int("min_cluster_size", min_cluster_size)
         if small not in ("nearest", "noise"):
             raise ValueError(f'small must be "nearest" or "noise"; got {small!r}.')
         if n_clusters is None:
             merges = cut.merges_up_to(self.nodes, nonnegative("lam", lam))
-        elif least == 1:
-            merges = cut.merges_for(self.nodes, positive_int("n_clusters", n_clusters))
         else:
-            most = positive_int("n_clusters", n_clusters)
-            merges = cut.merges_for_large(self.nodes, most, least)
-        if least == 1:
-            return numbered_by_first(cut.roots_after(self.nodes, merges))
-        return cut.large_labels(self.nodes, merges, least, small)
+            merges = cut.merges_for(self.nodes, positive_int("n_clusters", n_clusters), min_size)
+        return cut.labels_after(self.nodes, merges, min_size, small)
 
     def plateaus(self) -> tuple[Plateau, ...]:
         """Every range of lam over which the partition does not change, from fine to coarse.
 
         A plateau runs from the lam at which its partition appears to the next change; the last
-        one ends with the path. Only what was computed is listed: neither the joins that close
-        the tree nor, if something is fused at the first lam already, the leaves.
+        one ends with the path. Only computed partitions are listed: no artificial merges, and not
+        the leaves if some nodes are merged at the first lam already.
         """
-        return cut.plateaus(self.nodes, self.lambdas)
+        return plateaus.plateaus(self.nodes, self.lambdas)
 
-    def suggest(self, *, min_cluster_size: SupportsIndex = 1) -> tuple[Plateau, NDArray[np.int64]]:
-        """The scale to take when none is asked for: one that lasts and says something.
+    def suggest(self, *, min_cluster_size: SupportsIndex = 1) -> tuple[Plateau, IntArray]:
+        """The plateau to use when no scale is given, and its labels.
 
-        Of the plateaus with 1 < n_clusters < n, the one with the largest product of its width in
-        log lam and the share of the nodes that it places: those that are neither alone nor in the
-        largest cluster. Of equal ones (up to rounding) the coarsest.
+        Among the plateaus with 1 < n_clusters < n, the one that maximises the width in log lam
+        times the fraction of nodes that are neither singletons nor in the largest cluster. Ties (up
+        to rounding) go to the coarsest.
 
-        One that is there at the first lam already has no known beginning, and is taken only if no
-        other has one. If none places anybody, the widest; if there is none, because everything
-        fuses at once or nothing does, the coarsest plateau of all.
+        A plateau that exists at the first lam already has no known width and is chosen only if
+        there is no other. If every product is zero, the widest plateau is chosen; if no plateau has
+        1 < n_clusters < n, the coarsest of all.
 
         Parameters
         ----------
         min_cluster_size : int
-            Smaller clusters do not count: a plateau lasts while the number of the others does,
-            and its clusters are those of its coarse end, as `labels` gives them.
+            Smaller clusters do not count: a plateau lasts while the number of the others is
+            constant, and its clusters are those of its coarse end, as given by `labels`.
 
         Returns
         -------
         Plateau, (n,) int64 array
-            The scale and its labels. O(n log n); above a ``min_cluster_size`` of 1, as often as
-            the number of clusters changes.
+            The plateau and its labels. O(n log n); with ``min_cluster_size`` above 1, that for
+            every change of the number of clusters.
 
         Examples
         --------
@@ -310,14 +309,13 @@ class Tree:
         >>> labels
         array([0, 0, 1, 1])
         """
-        least = positive_int("min_cluster_size", min_cluster_size)
-        return plateau_ranking.suggest(self.nodes, self.lambdas, least)
+        min_size = positive_int("min_cluster_size", min_cluster_size)
+        return plateaus.suggest(self.nodes, self.lambdas, min_size)
 
     def notable_plateaus(self, count: int = 3) -> tuple[Plateau, ...]:
-        """The scales most worth looking at, from fine to coarse, by the rule of `suggest`.
+        """The ``count`` best plateaus by the criterion of `suggest`, from fine to coarse.
 
-        At most so many, without those that score less than half of the first; empty when none
-        lasts and says something.
+        Plateaus with at most half the best score are left out; empty if every score is zero.
 
         Examples
         --------
@@ -326,27 +324,27 @@ class Tree:
         >>> [plateau.n_clusters for plateau in tree.notable_plateaus()]
         [2]
         """
-        return plateau_ranking.notable_plateaus(self.nodes, self.lambdas, count)
+        return plateaus.notable_plateaus(self.nodes, self.lambdas, count)
 
-    def leaf_order(self) -> NDArray[np.int64]:
-        """Leaves from left to right, every cluster contiguous, children by their first leaf."""
-        return layout.leaf_order(self.nodes)
+    def leaf_order(self) -> IntArray:
+        """Leaves from left to right; clusters are contiguous, children sorted by smallest leaf."""
+        return dendrogram.leaf_order(self.nodes)
 
     def layout(self) -> Layout:
         """Coordinates of the dendrogram of ``Z``; see :func:`dendrogram_layout`."""
-        return layout.dendrogram_layout(self.Z)
+        return dendrogram.dendrogram_layout(self.Z)
 
-    def cophenetic(self) -> NDArray[np.float64]:
-        """Height at which each pair of leaves joins, condensed, as scipy's ``cophenet(Z)``.
+    def cophenetic(self) -> FloatArray:
+        """Height at which each pair of leaves merges, condensed: scipy's ``cophenet(Z)``.
 
-        n (n - 1) / 2 numbers and as much time: for up to some thousand leaves.
+        n (n - 1) / 2 numbers in O(n^2) time: for up to some thousand leaves.
         """
-        return layout.cophenetic(self.nodes)
+        return np.asarray(cophenet(self.Z)) if self.n_leaves > 1 else np.zeros(0)
 
     def to_newick(self) -> str:
         """Newick text: branch length = height of parent - height of child, leaves at zero.
 
-        Nodes with several children stay as they are; names are quoted where Newick asks for it.
+        Polytomies are kept; names are quoted where Newick requires it.
         """
         return export.newick(self.nodes, self.names)
 
@@ -361,7 +359,7 @@ class Tree:
 
 def _checked_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...]:
     """Verify that there is one name per leaf."""
-    listed = tuple(range(n)) if names is None else tuple(names)
-    if len(listed) != n:
-        raise ValueError(f"names must hold one name for each of the {n} nodes; got {len(listed)}.")
-    return listed
+    checked = tuple(range(n)) if names is None else tuple(names)
+    if len(checked) != n:
+        raise ValueError(f"names must hold one name for each of the {n} nodes; got {len(checked)}.")
+    return checked

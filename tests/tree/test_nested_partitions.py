@@ -1,4 +1,4 @@
-"""From partitions and linkages to a tree."""
+"""Trees of partitions, and the splits of a path."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_split_names_the_nodes_that_leave_the_largest_piece():
 
 
 @given(paths())
-def test_merges_are_the_true_multiway_tree(path):
+def test_merges_form_the_multiway_tree(path):
     lambdas, partitions = path
     tree = Tree.from_partitions(lambdas, partitions)
     n = partitions.shape[1]
@@ -98,7 +98,7 @@ def test_merges_are_the_true_multiway_tree(path):
 
 
 @given(paths())
-def test_what_stays_apart_is_joined_above_the_path_and_flagged(path):
+def test_clusters_left_at_the_end_are_merged_above_the_path_and_flagged(path):
     lambdas, partitions = path
     tree = Tree.from_partitions(lambdas, partitions)
     n_last = np.unique(partitions[-1]).size
@@ -110,7 +110,7 @@ def test_what_stays_apart_is_joined_above_the_path_and_flagged(path):
     assert sum(merge.artificial for merge in tree.merges) == (n_last > 1)
 
 
-def test_components_join_above_the_unfinished_clusters_of_each():
+def test_components_merge_above_their_own_clusters():
     path = [[0, 1, 2, 3, 4], [0, 0, 1, 2, 2]]
     tree = Tree.from_partitions([0.5, 1.0], path, components=[7, 7, 7, 3, 3])
     closing = [merge for merge in tree.merges if merge.artificial]
@@ -122,7 +122,7 @@ def test_components_join_above_the_unfinished_clusters_of_each():
     assert tree.labels(lam=np.inf).tolist() == [0, 0, 1, 2, 2]
 
 
-def test_finished_components_join_at_once():
+def test_completely_merged_components_merge_at_one_height():
     partitions, components = [[0, 1, 2, 3], [0, 0, 1, 2]], [0, 0, 1, 2]
     with_them = Tree.from_partitions([0.5, 1.0], partitions, components=components)
     assert np.array_equal(with_them.Z, Tree.from_partitions([0.5, 1.0], partitions).Z)
@@ -154,29 +154,7 @@ def test_only_the_partition_matters_not_its_labels(path):
     assert tree.splits == same.splits
 
 
-@given(paths())
-def test_the_linkage_holds_the_whole_tree(path):
-    tree = Tree.from_partitions(*path)
-    again = Tree.from_linkage(tree.Z, root_joins=tree.root_joins)
-    assert again.merges == tree.merges
-    assert np.array_equal(again.Z, tree.Z)
-
-
-def test_equal_heights_of_a_linkage_are_one_fusion_only_where_they_touch():
-    Z = [[0, 1, 1.0, 2], [2, 3, 1.0, 2], [4, 6, 1.0, 3], [5, 7, 2.0, 5]]
-    tree = Tree.from_linkage(Z)
-    assert [merge.children for merge in tree.merges] == [(0, 1), (2, 3, 4), (5, 6)]
-
-
-def test_fusions_of_equal_height_come_in_the_order_of_their_first_leaves():
-    swapped = Tree.from_linkage([[2, 3, 1.0, 2], [0, 1, 1.0, 2], [4, 5, 2.0, 4]])
-    assert [merge.children for merge in swapped.merges] == [(0, 1), (2, 3), (4, 5)]
-    assert swapped.Z[:, :2].tolist() == [[0, 1], [2, 3], [4, 5]]
-    crossed = Tree.from_partitions([1.0, 2.0], [[0, 1, 1, 0], [0, 0, 0, 0]])
-    assert [merge.children for merge in crossed.merges] == [(0, 3), (1, 2), (4, 5)]
-
-
-def test_nodes_together_at_the_first_lam_join_there():
+def test_nodes_merged_at_the_first_lam_have_that_height():
     tree = Tree.from_partitions([0.0, 2.0], [[0, 0, 1], [0, 0, 0]])
     assert tree.Z[:, 2].tolist() == [0.0, 2.0]
     assert tree.labels(lam=0.0).tolist() == [0, 0, 1]
@@ -194,18 +172,12 @@ def test_one_node_and_all_singletons():
     assert apart.available_n_clusters == (3, 1)
 
 
-def test_a_tiny_lam_still_lies_below_the_root():
+def test_the_root_is_above_even_the_smallest_lam():
     tree = Tree.from_partitions([5e-324], [[0, 1]])
     assert tree.Z[0, 2] > 5e-324
 
 
-def test_many_children_make_a_shallow_linkage():
-    tree = Tree.from_partitions([1.0], np.zeros((1, 3000), dtype=int))
-    assert len(tree.merges) == 1
-    assert len(hierarchy.dendrogram(tree.Z, no_plot=True)["leaves"]) == 3000
-
-
-def test_tree_and_input_are_left_alone():
+def test_tree_is_frozen_and_input_is_copied():
     lambdas, partitions = np.array([1.0, 2.0]), np.array([[0, 1], [0, 0]])
     tree = Tree.from_partitions(lambdas, partitions)
     lambdas[0] = 9.0
@@ -227,12 +199,12 @@ def test_tree_and_input_are_left_alone():
         ([np.nan, 1.0], "finite"),
     ],
 )
-def test_wrong_lambdas_are_refused(lambdas, message):
+def test_invalid_lambdas_are_refused(lambdas, message):
     with pytest.raises(ValueError, match=message):
         Tree.from_partitions(lambdas, [[0, 1], [0, 0]])
 
 
-def test_wrong_partitions_names_and_components_are_refused():
+def test_invalid_partitions_names_and_components_are_refused():
     with pytest.raises(ValueError, match="shape 2 x n"):
         Tree.from_partitions([1.0, 2.0], [[0, 1]])
     with pytest.raises(ValueError, match="n >= 1"):
@@ -245,28 +217,3 @@ def test_wrong_partitions_names_and_components_are_refused():
         Tree.from_partitions([1.0], [[0, 1]], names=["a"])
     with pytest.raises(ValueError, match="Nodes 0 and 2 share a cluster"):
         Tree.from_partitions([1.0], [[0, 1, 0]], components=[0, 0, 1])
-
-
-@pytest.mark.parametrize(
-    ("Z", "message"),
-    [
-        ([[0, 1, 1.0]], "4 numbers"),
-        ([[0, 1, np.nan, 2]], "finite"),
-        ([[0, 1, -1.0, 2]], "nonnegative"),
-        ([[0, 1, 2.0, 2], [2, 3, 1.0, 3]], "never fall"),
-        ([[0, 2, 1.0, 2]], "below n"),
-        ([[0, 1, 1.0, 2], [0, 3, 1.0, 3]], "only once"),
-        ([[0, 0.5, 1.0, 2]], "other ids"),
-    ],
-)
-def test_wrong_linkages_are_refused(Z, message):
-    with pytest.raises(ValueError, match=message):
-        Tree.from_linkage(Z)
-
-
-def test_closing_rows_must_be_on_top():
-    Z = [[0, 1, 1.0, 2], [2, 3, 1.0, 3]]
-    with pytest.raises(ValueError, match="not above"):
-        Tree.from_linkage(Z, root_joins=1)
-    with pytest.raises(ValueError, match="between 0 and the 2"):
-        Tree.from_linkage(Z, root_joins=3)

@@ -1,4 +1,4 @@
-"""The scale taken when none is asked for: it lasts, says something, and is always the same."""
+"""The choice of a plateau when no scale is given."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from tree.paths import chain, pairs, paths
 
 from convexhc.tree import Plateau, Tree
-from convexhc.tree.plateau_ranking import placed_shares
+from convexhc.tree.plateaus import informative_fractions
 
 
 def suggested(tree):
     return tree.suggest()[0]
 
 
-def share_placed(labels):
-    """Share of the nodes that are neither alone nor in the largest cluster, counted one by one."""
+def informative_fraction(labels):
+    """Fraction of the nodes that are neither singletons nor in the largest cluster, naively."""
     sizes = np.bincount(labels)
     largest = int(sizes.argmax())
     placed = [label != largest and sizes[label] > 1 for label in labels]
@@ -30,14 +30,14 @@ def eligible(tree):
 
 
 @given(paths())
-def test_shares_are_those_of_the_cuts(path):
+def test_informative_fractions_are_those_of_the_cuts(path):
     tree = Tree.from_partitions(*path)
-    expected = [share_placed(tree.labels(n_clusters=k)) for k in tree.available_n_clusters]
-    assert placed_shares(tree.nodes) == pytest.approx(expected, abs=1e-12)
+    expected = [informative_fraction(tree.labels(n_clusters=k)) for k in tree.available_n_clusters]
+    assert informative_fractions(tree.nodes) == pytest.approx(expected, abs=1e-12)
 
 
 @given(paths())
-def test_no_plateau_lasts_longer_and_places_more(path):
+def test_the_suggested_plateau_has_the_largest_score(path):
     tree = Tree.from_partitions(*path)
     plateau, labels = tree.suggest()
     assert plateau in tree.plateaus()
@@ -46,7 +46,7 @@ def test_no_plateau_lasts_longer_and_places_more(path):
     if not between:
         assert plateau == tree.plateaus()[-1]
         return
-    scores = {p: p.log_width * share_placed(tree.labels(lam=p.lam_from)) for p in between}
+    scores = {p: p.log_width * informative_fraction(tree.labels(lam=p.lam_from)) for p in between}
     if not any(scores.values()):
         scores = {p: p.log_width for p in between}
     assert scores[plateau] == pytest.approx(max(scores.values()), abs=1e-12)
@@ -63,12 +63,12 @@ def test_the_order_of_the_nodes_does_not_matter(path, seed):
 
 
 @given(paths(), st.integers(1, 4))
-def test_notable_plateaus_last_place_somebody_and_begin_with_the_suggested(path, count):
+def test_notable_plateaus_have_positive_scores_and_include_the_suggested(path, count):
     tree = Tree.from_partitions(*path)
     found = tree.notable_plateaus(count)
     assert len(found) <= count
     assert set(found) <= set(eligible(tree))
-    assert all(p.log_width * share_placed(tree.labels(lam=p.lam_from)) > 0 for p in found)
+    assert all(p.log_width * informative_fraction(tree.labels(lam=p.lam_from)) > 0 for p in found)
     assert list(found) == sorted(found, key=lambda plateau: plateau.lam_from)
     if found:
         assert suggested(tree) in found
@@ -110,7 +110,7 @@ def test_a_giant_with_single_nodes_around_it_is_not_suggested(alone):
     assert suggested(tree).lam_from == 1.1
 
 
-def test_where_nobody_is_placed_the_widest_is_taken():
+def test_without_informative_plateaus_the_widest_is_suggested():
     giant = [[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 0, 1], [0, 0, 0, 0]]
     tree = Tree.from_partitions([1.0, 2.0, 30.0, 60.0], giant)
     assert suggested(tree).n_clusters == 3
@@ -125,14 +125,14 @@ def test_ties_go_to_fewer_clusters():
 
 
 @pytest.mark.parametrize("first", [1e-9, 1e-3, 1.0])
-def test_where_the_path_begins_does_not_decide(first):
+def test_the_first_lam_does_not_matter(first):
     """Nodes 0 and 1 are twins, and so are 2 and 3, together at any lam."""
     path = [[0, 0, 1, 1, 2, 3], [0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1], [0] * 6]
     tree = Tree.from_partitions([first, 2.0, 6.0, 9.0], path)
     assert suggested(tree) == Plateau(3, 2.0, 6.0, pytest.approx(np.log(3.0)))
 
 
-def test_where_there_is_none_between():
+def test_without_proper_plateaus_the_coarsest_is_suggested():
     log3 = pytest.approx(np.log(3.0))
     at_once = Tree.from_partitions([1.0, 2.0, 6.0], [[0, 1, 2], [0, 0, 0], [0, 0, 0]])
     assert suggested(at_once) == Plateau(1, 2.0, 6.0, log3)

@@ -1,0 +1,23 @@
+"""Numbers as text: durations, and counts with their noun."""
+
+from __future__ import annotations
+
+
+def clock(seconds: float) -> str:
+    """Seconds as a person says them.
+
+    Examples
+    --------
+    >>> clock(3.21), clock(75), clock(7300)
+    ('3.2 s', '1 min 15 s', '2 h 01 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02d} min"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 node``, ``2 nodes``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
