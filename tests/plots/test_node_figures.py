@@ -10,7 +10,7 @@ from plots.made import ODD_PATHS, made_path, neighbours, path_of_blocks
 import convexhc
 from convexhc import plots
 from convexhc.graph import Graph
-from convexhc.layout import information_map
+from convexhc.layout import partition_distances
 
 
 def colors_of_nodes(ax):
@@ -158,4 +158,4 @@ def test_a_scan_shows_the_numbers_of_the_path():
     widths = [plateau.log_width / np.log(10.0) for plateau in path.plateaus]
     assert heights == pytest.approx(widths)
     shown = information.collections[0].get_array()
-    assert np.array_equal(shown, information_map(path).distance)
+    assert np.array_equal(shown, partition_distances(path).distance)

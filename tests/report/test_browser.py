@@ -64,14 +64,16 @@ def test_the_slider_moves_everything(page):
             {
                 "label": page.text("#count"),
                 "graph": page.fills(),
-                "trails": page.run("return document.querySelectorAll('#trails circle').length"),
-                "heat": page.pixels("#heat canvas"),
+                "trajectories": page.run(
+                    "return document.querySelectorAll('#trajectories circle').length"
+                ),
+                "heatmap": page.pixels("#heatmap canvas"),
                 "branches": page.run(
                     "return [...document.querySelectorAll('#tree .branch')]"
                     ".map(b => b.getAttribute('stroke') + b.getAttribute('d')).join()"
                 ),
                 "scan": page.cut("#scan"),
-                "information": page.cut("#information"),
+                "distances": page.cut("#distances"),
                 "tree": page.cut("#tree"),
                 "table": page.text("#clusters"),
                 "certificate": page.text("#certificate"),
@@ -94,7 +96,7 @@ def test_slider_scan_and_tree_stand_on_one_axis(page):
     for level in range(4):
         page.go_to(level)
         assert page.cut("#scan") == pytest.approx(page.cut("#tree"), abs=1)
-        assert page.cut("#information") == pytest.approx(page.cut("#tree"), abs=1)
+        assert page.cut("#distances") == pytest.approx(page.cut("#tree"), abs=1)
         assert page.run(thumb) == pytest.approx(page.cut("#tree") + 1, abs=1.5)
 
 
@@ -130,17 +132,17 @@ def test_plateaus_are_buttons_that_jump(page):
 
 def test_the_map_of_distances_tells_two_levels_and_jumps_to_one(page):
     page.go_to(0)
-    width = page.find("#information canvas").size["width"]
+    width = page.find("#distances canvas").size["width"]
     # Right of the middle is lam 1, and above the middle too; the lower end is lam 0.01.
-    page.point_at("#information canvas", 0.2 * width, -30)
+    page.point_at("#distances canvas", 0.2 * width, -30)
     assert page.text("#tip") == "λ = 1 (2 clusters)"
-    page.point_at("#information canvas", 0.2 * width, 55)
+    page.point_at("#distances canvas", 0.2 * width, 55)
     words = "λ = 1 (2 clusters) and\nλ = 0.01 (12 clusters):\n"
     # Nothing but the logarithm of six is lost between them, of that of twelve.
     assert page.text("#tip").startswith(words)
     told = float(page.text("#tip").removeprefix(words).split()[0])
     assert told == pytest.approx(100 * np.log(6) / np.log(12), abs=1.5)
-    page.find("#information canvas").click()
+    page.find("#distances canvas").click()
     page.settle()
     assert page.text("#count") in ("4 clusters", "2 clusters")
 
@@ -162,9 +164,9 @@ def test_search_finds_a_node_and_follows_it(page):
     assert page.find("#search").get_attribute("aria-expanded") == "true"
     assert [row.text for row in page.all("#found li")] == ["Bo"]
     page.press("ENTER", on="#search")
-    assert page.text("#chosen").startswith("Bo is in cluster 3 with 2 others at this level.")
-    assert "joins others at λ = 0.1" in page.text("#chosen")
-    for figure in ("#graph", "#trails", "#tree"):
+    assert page.text("#chosen").startswith("Bo is in cluster 3 with 2 other nodes at this level.")
+    assert "first merges at λ = 0.1" in page.text("#chosen")
+    for figure in ("#graph", "#trajectories", "#tree"):
         assert len(page.all(f"{figure} .found")) == 1
     at = (
         "const disc = document.querySelector(arguments[0]);"
@@ -172,7 +174,7 @@ def test_search_finds_a_node_and_follows_it(page):
     )
     assert page.run(at, "#graph .found") == page.run(at, "#graph [data-node='9']")
     page.go_to(3)
-    assert page.text("#chosen").startswith("Bo is in cluster 0 with 11 others")
+    assert page.text("#chosen").startswith("Bo is in cluster 0 with 11 other nodes")
     page.click("#clear")
     assert page.all("#graph .found") == []
     assert not page.find("#chosen").is_displayed()
@@ -278,7 +280,7 @@ def test_the_certificate_of_each_level_is_said(page):
         page.go_to(level)
         assert f"Iterations{point.n_iter}" in page.text("#certificate")
         assert "certified" in page.text("#proof")
-        assert "none has an objective better" in page.text("#explained")
+        assert "no feasible point at this λ has an objective better" in page.text("#explained")
     assert "by more than 0.0013 %." in page.text("#explained")
     assert len(page.all("#levels tr")) == 4
 
@@ -290,9 +292,9 @@ def test_what_is_unusual_is_said(open_page):
     assert "raise max_iter" in page.text("#certificate")
     assert "1 of them not solved to tolerance" in page.text("#lead")
     shape = page.text("#shape")
-    assert "the cluster of p (3 nodes) came apart in 2 pieces; outside the largest: r." in shape
+    assert "the cluster of p (3 nodes) splits into 2 pieces; outside the largest: r." in shape
     assert "2 connected components" in shape
-    assert "1 join at the top of the tree only closes it" in shape
+    assert "1 merge at the top of the tree (dashed) only completes it" in shape
     assert page.run("return document.querySelectorAll('#tree [stroke-dasharray]').length") == 1
     page.go_to(0)
     assert page.text("#at").startswith("at λ = 0")
@@ -384,12 +386,12 @@ def test_no_width_needs_scrolling_sideways(page, width):
 def test_two_thousand_nodes_are_drawn_on_canvas(open_page, tmp_path):
     path, graph = two_thousand()
     page = open_page(report_html(path, graph=graph))
-    assert page.all("#graph svg, #tree svg, #heat svg") == []
-    assert page.all("#trails-panel") == []
+    assert page.all("#graph svg, #tree svg, #heatmap svg") == []
+    assert page.all("#trajectories-panel") == []
     seen = []
     for level, point in enumerate(path.levels):
         page.go_to(level)
-        seen.append([page.pixels(f"{host} canvas") for host in ("#graph", "#heat", "#tree")])
+        seen.append([page.pixels(f"{host} canvas") for host in ("#graph", "#heatmap", "#tree")])
         assert page.text("#count").startswith(f"{point.n_clusters} cluster")
     for one, other in itertools.pairwise(seen):
         assert all(before != after for before, after in zip(one, other, strict=True))

@@ -13,7 +13,7 @@ import pytest
 from report.examples import NASTY, made_path, ring, twelve, two_thousand, unruly
 
 from convexhc.report import report_html, write_report
-from convexhc.report.document import embedded
+from convexhc.report.document import json_for_script
 
 
 class Reader(html.parser.HTMLParser):
@@ -67,7 +67,7 @@ def test_a_title_stays_text(title, tmp_path):
 
 
 def test_data_cannot_end_its_element():
-    text = embedded({"name": "</script><!--&"})
+    text = json_for_script({"name": "</script><!--&"})
     assert not set("<>&") & set(text)
     assert json.loads(text) == {"name": "</script><!--&"}
 

@@ -1,4 +1,4 @@
-"""The card of a notebook."""
+"""The notebook view of a path."""
 
 from __future__ import annotations
 
@@ -70,3 +70,16 @@ def test_the_line_falls_from_left_to_right_inside_its_box(path):
     assert min(x.min(), y.min()) >= 0
     assert x.max() <= 220
     assert y.max() <= 48
+
+
+@pytest.mark.parametrize(
+    ("path", "description"),
+    [
+        (twelve(), "from 12 clusters to 1 as lam grows from 0.01 to 10"),
+        (made_path([2.0], [[0, 1, 2]]), "3 clusters at lam = 2"),
+        (made_path([2.0], [[0, 0, 0]]), "1 cluster at lam = 2"),
+        (made_path([1.0, 2000.0], [[0, 1], [0, 1]]), "2 clusters at both ends, lam = 1 and 2000"),
+    ],
+)
+def test_the_sparkline_is_described_in_correct_english(path, description):
+    assert f'aria-label="{description}"' in sparkline(path)
