@@ -40,8 +40,20 @@ def test_titles_show_large_lam_without_exponent():
         plots.network(path, neighbours(path), n_clusters=2).get_title(),
         plots.sankey(path, n_clusters=[2]).get_xticklabels()[0].get_text(),
     ):
-        assert "e+" not in title
         assert title.split(r"$\lambda$ = ")[1].split(" ")[0] in ("2000", "2830")
+
+
+@pytest.mark.parametrize("level", [{"n_clusters": 2}, {"lam": 3900.0}])
+def test_discs_are_drawn_at_a_lam_with_the_clusters_of_the_title(level):
+    ax = plots.coalescence(large_lam_path(), **level)
+    assert ax.get_title() == r"4 nodes, 2 clusters at $\lambda$ = 2000"
+    assert np.ptp(ax.collections[-1].get_offsets(), axis=0).max() > 0.1
+
+
+def test_a_heat_map_shows_the_centroids_of_its_clusters():
+    ax = plots.heatmap(large_lam_path(), n_clusters=2)
+    cells = ax.collections[0].get_array().reshape(4, 4)
+    assert np.array_equal(cells, np.kron(np.eye(2), np.full((2, 2), 0.5)))
 
 
 def test_axes_of_the_centroids_say_how_much_variance_they_explain():

@@ -9,7 +9,7 @@ import numpy as np
 from convexhc.layout import centroid_trajectories
 from convexhc.layout.text import counted, format_number
 from convexhc.path import Path
-from convexhc.plots.selection import select_level
+from convexhc.plots.selection import last_up_to, select_level
 from convexhc.plots.style import axes_or_new, hide_spines, theme_of
 from convexhc.solvers.loop import Solution
 
@@ -36,8 +36,8 @@ def coalescence(
     result : Path or Solution
         A path that kept centroids; a solution has discs only.
     n_clusters, lam : int, float, optional
-        The level; by default the suggested one. Discs are drawn at the nearest lam whose centroids
-        were kept.
+        The level; by default the suggested one. Discs are drawn at the last lam up to it whose
+        centroids were kept.
     trails : bool
         Draw the trajectories.
     ax : matplotlib.axes.Axes, optional
@@ -84,10 +84,10 @@ def coalescence(
         )
         x, y = trajectories.positions[0].T
         ax.scatter(x, y, s=float(np.clip(900.0 / n, 2.0, 14.0)), c=node_colors, linewidths=0)
-    tiny = 1e-300
-    nearest = int(np.abs(np.log((trajectories.lambdas + tiny) / (level.lam + tiny))).argmin())
+    # Above the level its clusters may have fused.
+    shown = last_up_to(trajectories.lambdas, level.lam)
     sizes = np.bincount(level.labels)
-    x, y = (np.bincount(level.labels, weights=w) / sizes for w in trajectories.positions[nearest].T)
+    x, y = (np.bincount(level.labels, weights=w) / sizes for w in trajectories.positions[shown].T)
     ax.scatter(
         x,
         y,
@@ -105,7 +105,7 @@ def coalescence(
     hide_spines(ax, keep=("left", "bottom"))
     ax.set_title(
         rf"{counted(n, 'node')}, {counted(level.n_clusters, 'cluster')} at "
-        rf"$\lambda$ = {format_number(trajectories.lambdas[nearest])}",
+        rf"$\lambda$ = {format_number(trajectories.lambdas[shown])}",
         fontsize="medium",
     )
     return ax

@@ -134,11 +134,9 @@ class _Drawing:
     def add_lines(self) -> None:
         """Add one bracket per merge, and one stem from each node to the bracket above it."""
         nodes, branches, height = self.tree.nodes, self.branches, self.height
-        ends = [
-            [branches.position[c] for c in (below[0], below[-1])] for below in branches.children
-        ]
+        outermost = np.array([[below[0], below[-1]] for below in branches.children], dtype=int)
         tops = np.repeat(height[branches.merges][:, None], 2, axis=1)
-        brackets = self.axes.xy(tops, np.array(ends))
+        brackets = self.axes.xy(tops, branches.position[outermost])
         shown = np.concatenate([branches.leaves, branches.merges])
         shown = shown[nodes.parent[shown] >= 0]
         parent = nodes.parent[shown]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from convexhc._types import IntArray, Labels
+from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.layout import cluster_ranks, color_ranks, rank_colors, ranks_by_size
 from convexhc.path import Path
 from convexhc.solvers.loop import Solution
@@ -23,7 +23,7 @@ class SelectedLevel:
     labels : (n,) int64 array
         Cluster of each node.
     lam : float
-        Position on the lam axis; inside its plateau for a level selected by number of clusters.
+        The lam asked for, or a solved lam inside the plateau.
     ranks : (n,) int64 array
         Palette rank of each node.
     order : (n,) int64 array
@@ -76,8 +76,17 @@ def select_level(
     if n_clusters is None and lam is None:
         lam = result.suggested_plateau.lam_from
     at = select_cut(tree, n_clusters=n_clusters, lam=lam)[1]
-    labels = result.labels(n_clusters=n_clusters) if lam is None else result.labels(lam=at)
+    if lam is None:
+        labels = result.labels(n_clusters=n_clusters)
+        at = float(result.lambdas[last_up_to(result.lambdas, at)])
+    else:
+        labels = result.labels(lam=at)
     return SelectedLevel(labels, at, color_ranks(tree), tree.leaf_order(), result.names)
+
+
+def last_up_to(lambdas: FloatArray, lam: float) -> int:
+    """Index of the last of some increasing values that is not above ``lam``, or 0."""
+    return max(int(np.searchsorted(lambdas, lam, side="right")) - 1, 0)
 
 
 def select_cut(
