@@ -300,6 +300,32 @@ def test_what_is_unusual_is_said(open_page):
     assert page.text("#at").startswith("at λ = 0")
 
 
+def test_counts_and_percentages_are_correct_english(open_page):
+    page = open_page(report_html(made_path([3.0], [[0, 0, 1]], relative_gap=[0.0])))
+    assert page.text("#lead").startswith("3 nodes, 1 level at λ = 3, certified to a gap of 0. ")
+    assert page.text("#explained").endswith("by more than 0 %.")
+    # A node that changes sides 51 times, one more than are listed.
+    rows = [[0, 0, 1, 1], [0, 1, 1, 1]] * 26
+    page = open_page(report_html(made_path(np.arange(1.0, 53.0), rows[:52])))
+    assert page.text("#shape").startswith("51 splits occur as λ grows.")
+    assert "1 more split is not listed." in page.text("#shape")
+    assert page.text("#lead").startswith("4 nodes, 52 levels from λ = 1 to 52, all certified to a")
+
+
+def test_a_level_without_certificate_is_not_called_certified(open_page):
+    rows = [[0, 1, 2], [0, 0, 0]]
+    page = open_page(report_html(made_path([1.0, 2.0], rows, relative_gap=[np.nan, 1e-5])))
+    assert "1 of them without a certificate" in page.text("#lead")
+    page.go_to(0)
+    assert page.text("#proof") == "! not certified: gap unknown"
+
+
+def test_the_caption_of_an_averaged_heat_map_names_the_number_of_nodes_per_row(open_page):
+    path = made_path([1.0, 2.0], [np.arange(300), np.zeros(300, int)], centroids=False)
+    page = open_page(report_html(path, graph=ring(300)))
+    assert "averaged over 1.2 nodes per row" in page.text("#heatmap-caption")
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -187,11 +187,11 @@ def set_name_ticks(
         axis.set_tick_params(rotation=90)
 
 
-def set_node_names(ax: Axes, side: Side, names: list[str]) -> None:
+def set_node_names(ax: Axes, side: Side, names: Sequence[Hashable]) -> None:
     """Write names at 0.5, 1.5, ... along a side, none if they would be illegible."""
     font_size = name_font_size(ax, side, len(names))
     shown = [truncated_name(name) for name in names] if font_size else []
-    set_name_ticks(ax, side, np.arange(len(shown)) + 0.5, shown, font_size)
+    set_name_ticks(ax, side, np.arange(0.5, len(shown)), shown, font_size)
 
 
 def colormap(theme: Theme, *, signed: bool = False) -> Any:

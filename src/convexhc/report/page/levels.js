@@ -75,7 +75,7 @@ function showSplits() {
   if (count === 0) add("No cluster splits as \u03bb grows: the path is a tree.");
   else {
     add(
-      `${counted(count, "cluster")} ${count === 1 ? "splits" : "split"} as \u03bb grows. The tree merges nodes only at the \u03bb from which on they stay together, ` +
+      `${counted(count, "split")} ${count === 1 ? "occurs" : "occur"} as \u03bb grows. The tree merges nodes only at the \u03bb from which on they stay together, ` +
         "so near a split its cut is finer than the clusters shown.",
     );
     parts.push(element("ul", {}, ...listed.map((split) => element("li", { textContent: splitText(split) }))));
