@@ -28,7 +28,7 @@ def smallest_distance(lab):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_colours_stand_out_from_the_ground_and_from_each_other(dark):
+def test_colours_contrast_with_the_background_and_with_each_other(dark):
     colors = palette(64, dark=dark)
     assert all(re.fullmatch("#[0-9a-f]{6}", color) for color in colors)
     assert min(contrast(color, GROUNDS[dark]) for color in colors) > 1.9
@@ -55,14 +55,14 @@ def test_more_colours_never_change_the_first_ones(n, dark):
     assert palette(n, dark=dark) == longer[:n]
 
 
-def test_hues_are_the_same_on_dark_ground():
+def test_hues_are_the_same_on_dark_backgrounds():
     light, dark = (oklab(linear_rgb(palette(20, dark=ground))) for ground in (False, True))
     hue = np.arctan2(light[:, 2], light[:, 1]) - np.arctan2(dark[:, 2], dark[:, 1])
     assert np.abs(np.angle(np.exp(1j * hue))).max() < 0.1
 
 
 @given(nested_paths())
-def test_the_largest_of_those_that_fuse_passes_its_colour_on(path):
+def test_the_largest_cluster_of_a_merge_keeps_its_colour(path):
     tree = Tree.from_partitions(*path)
     ranks = color_ranks(tree)
     assert sorted(ranks) == list(range(tree.n_leaves))
@@ -87,7 +87,7 @@ def test_a_cut_without_single_nodes_uses_the_first_colours(path):
 
 
 @given(paths())
-def test_clusters_of_any_partition_have_colours_of_their_own(path):
+def test_clusters_of_any_partition_have_distinct_colours(path):
     lambdas, partitions = path
     tree = Tree.from_partitions(lambdas, partitions)
     for row in partitions:

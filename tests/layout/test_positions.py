@@ -26,13 +26,13 @@ def naive_field(positions, mass):
     return field
 
 
-def test_repulsion_is_the_sum_over_exact_field():
+def test_the_exact_field_is_the_sum_over_all_pairs():
     rng = np.random.default_rng(0)
     positions, mass = rng.normal(size=(30, 2)), rng.uniform(1.0, 3.0, 30)
     assert exact_field(positions, mass) == pytest.approx(naive_field(positions, mass))
 
 
-def test_the_grid_agrees_with_all_pairs_for_points_some_cells_apart():
+def test_the_grid_field_agrees_with_the_exact_field_for_distant_points():
     # A regular lattice, a little shaken: no two points are nearer than a few cells.
     rng = np.random.default_rng(1)
     lattice = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0)), axis=-1).reshape(-1, 2)

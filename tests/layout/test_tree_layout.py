@@ -33,7 +33,7 @@ def test_a_whole_tree_is_laid_out_in_leaf_order(path):
 
 
 @given(nested_paths(), st.integers(1, 15))
-def test_the_top_of_a_tree_covers_every_leaf_once(path, most):
+def test_a_truncated_tree_covers_every_leaf_once(path, most):
     tree = Tree.from_partitions(*path)
     shown = tree_branches(tree, max_leaves=most)
     assert shown.leaves.size <= most
@@ -56,7 +56,7 @@ def test_a_deep_chain_is_laid_out_without_recursion():
 
 
 @given(nested_paths(), st.floats(0.0, 50.0))
-def test_rectangles_that_live_at_one_lam_tile_the_leaves(path, lam):
+def test_rectangles_that_exist_at_one_lam_tile_the_leaves(path, lam):
     box = tree_rectangles(Tree.from_partitions(*path))
     alive = (box.lam_from <= lam) & (lam < box.lam_to)
     order = np.argsort(box.start[alive])
@@ -67,7 +67,7 @@ def test_rectangles_that_live_at_one_lam_tile_the_leaves(path, lam):
 
 
 @given(nested_paths(), st.integers(1, 14))
-def test_nodes_inside_a_cluster_are_those_whose_leaves_all_are(path, k):
+def test_a_node_is_enclosed_by_the_cluster_of_all_its_leaves(path, k):
     tree = Tree.from_partitions(*path)
     labels = tree.labels(n_clusters=k)
     for leaves, cluster in zip(leaves_under(tree), enclosing_cluster(tree, labels), strict=True):
@@ -76,7 +76,7 @@ def test_nodes_inside_a_cluster_are_those_whose_leaves_all_are(path, k):
 
 
 @given(paths())
-def test_ribbons_carry_every_node_from_bar_to_bar(path):
+def test_ribbons_connect_every_node_between_bars(path):
     lambdas, partitions = path
     rows = [np.unique(row, return_inverse=True)[1] for row in partitions]
     order = Tree.from_partitions(lambdas, partitions).leaf_order()
@@ -137,7 +137,7 @@ def test_blocks_of_a_cut_are_its_clusters(path):
         assert sorted(np.diff(borders)) == sorted(np.bincount(labels))
 
 
-def test_shades_end_where_entries_do():
+def test_the_colour_scale_saturates_at_off_diagonal_entries():
     cells = np.full((40, 40), 0.2) + 5.0 * np.eye(40)
     cells[0, 1] = 100.0
     assert color_limit(cells) == pytest.approx(0.2)

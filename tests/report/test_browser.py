@@ -1,4 +1,4 @@
-"""The report in a real browser: what moves with the slider, what is said, what never happens."""
+"""The report in a browser: figures, texts, interaction, no network requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def page(open_page):
 
 
 def together(values, alone=None):
-    """Who has the value of whom; the value `alone` is shared with nobody."""
+    """Matrix of equal values; the value `alone` equals only itself."""
     pairs = np.array([[a == b and a != alone for b in values] for a in values])
     return pairs | np.eye(len(values), dtype=bool)
 
@@ -56,7 +56,7 @@ def test_every_level_shows_the_partition_of_the_path(page):
         assert f"{point.n_clusters} cluster" in page.find("#slider").get_attribute("aria-valuetext")
 
 
-def test_the_slider_moves_everything(page):
+def test_the_slider_updates_every_figure(page):
     seen = []
     for level in range(4):
         page.go_to(level)
@@ -88,7 +88,7 @@ def test_the_slider_moves_everything(page):
     assert cuts == sorted(cuts)
 
 
-def test_slider_scan_and_tree_stand_on_one_axis(page):
+def test_slider_scan_and_tree_share_one_axis(page):
     thumb = (
         "const s = document.querySelector('#slider'), box = s.getBoundingClientRect();"
         "return box.left + 9 + (s.value / s.max) * (box.width - 18)"
@@ -130,7 +130,7 @@ def test_plateaus_are_buttons_that_jump(page):
     assert not page.find("#coarser").is_enabled()
 
 
-def test_the_map_of_distances_tells_two_levels_and_jumps_to_one(page):
+def test_the_distance_map_names_two_levels_and_jumps_to_one(page):
     page.go_to(0)
     width = page.find("#distances canvas").size["width"]
     # Right of the middle is lam 1, and above the middle too; the lower end is lam 0.01.
@@ -180,7 +180,7 @@ def test_search_finds_a_node_and_follows_it(page):
     assert not page.find("#chosen").is_displayed()
 
 
-def test_search_ranks_exact_names_first_and_says_when_there_is_none(open_page):
+def test_search_ranks_exact_names_first_and_reports_no_match(open_page):
     names = ["alpha 10", "alpha 1", "beta alpha 1", *map(str, range(9))]
     page = open_page(report_html(twelve(names=names)))
     page.press(*"alpha 1", on="#search")
@@ -206,7 +206,7 @@ def test_a_row_of_the_table_highlights_its_cluster(page):
     assert not page.find("#chosen").is_displayed()
 
 
-def test_names_in_the_drawing_touch_neither_each_other_nor_a_node(open_page):
+def test_names_in_the_drawing_overlap_neither_each_other_nor_a_node(open_page):
     rng = np.random.default_rng(0)
     names = [f"a name {i}" for i in range(90)]
     rows = [np.arange(90), np.arange(90) // 9, np.zeros(90, int)]
@@ -228,7 +228,7 @@ def test_names_in_the_drawing_touch_neither_each_other_nor_a_node(open_page):
         assert not inside.any()
 
 
-def test_hovering_names_a_node(page):
+def test_hovering_shows_the_name_of_a_node(page):
     page.go_to(1)
     for node in (0, 8):
         page.point_at(f"#graph [data-node='{node}']")
@@ -258,7 +258,7 @@ def test_nasty_names_stay_text_everywhere(page):
     assert page.run("return document.querySelectorAll('h1 *, td script, p script').length") == 0
 
 
-def test_the_policy_stops_a_request_before_it_leaves(page):
+def test_the_security_policy_blocks_requests(page):
     page.check_quiet()
     script = (
         "const done = arguments[0];"
@@ -275,7 +275,7 @@ def test_the_policy_stops_a_request_before_it_leaves(page):
     assert page.errors() != []
 
 
-def test_the_certificate_of_each_level_is_said(page):
+def test_the_certificate_of_each_level_is_shown(page):
     for level, point in enumerate(twelve().levels):
         page.go_to(level)
         assert f"Iterations{point.n_iter}" in page.text("#certificate")
@@ -285,7 +285,7 @@ def test_the_certificate_of_each_level_is_said(page):
     assert len(page.all("#levels tr")) == 4
 
 
-def test_what_is_unusual_is_said(open_page):
+def test_unusual_paths_are_described(open_page):
     page = open_page(report_html(unruly(), graph=ring(6)))
     page.go_to(2)
     assert "not solved" in page.text("#proof")
@@ -367,7 +367,7 @@ def test_the_theme_of_the_system_is_followed(open_page, browser):
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def test_paper_is_light_and_the_screen_comes_back_as_it_was(page):
+def test_printing_is_light_and_restores_the_screen(page):
     page.click("#theme")
     page.run(
         "window.addEventListener('beforeprint', () => { window.printed = "
@@ -397,7 +397,7 @@ def test_every_control_has_a_name_and_can_be_reached_by_keyboard(page):
 
 
 @pytest.mark.parametrize("width", [1400, 800, 400])
-def test_no_width_needs_scrolling_sideways(page, width):
+def test_no_width_needs_horizontal_scrolling(page, width):
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:

@@ -13,21 +13,11 @@ from convexhc.path import Path
 
 @dataclass(frozen=True, eq=False)
 class PartitionDistances:
-    """Pairwise distances between the partitions of a path.
+    """Pairwise distances between M partitions of a path."""
 
-    Parameters
-    ----------
-    levels : (M,) int64 array
-        Indices of the levels compared: the first, and those where the partition changes.
-    borders : (M + 1,) float64 array
-        Partition a extends from ``borders[a]`` to ``borders[a + 1]``; the last ends with the path.
-    distance : (M, M) float64 array
-        Variation of information divided by log n, between 0 and 1.
-    """
-
-    levels: IntArray
-    borders: FloatArray
-    distance: FloatArray
+    levels: IntArray  # indices of the levels: the first, and those where the partition changes
+    borders: FloatArray  # (M + 1,): partition a extends from borders[a] to borders[a + 1]
+    distance: FloatArray  # (M, M): variation of information / log n, between 0 and 1
 
 
 def partition_distances(path: Path, *, max_levels: int = 60) -> PartitionDistances:

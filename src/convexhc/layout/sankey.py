@@ -12,36 +12,24 @@ from convexhc._types import FloatArray, IntArray, Labels
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """Clusters of one level, in order: label, size and range within the unit interval."""
+    """Clusters of one level, in order from top to bottom."""
 
     cluster: IntArray
     size: IntArray
-    start: FloatArray
+    start: FloatArray  # range within the unit interval
     stop: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Ribbons:
-    """Nodes shared by clusters of two neighbouring levels, one ribbon per pair of clusters.
+    """Nodes shared by clusters of two neighbouring levels, one ribbon per pair of clusters."""
 
-    Parameters
-    ----------
-    source, target : (r,) int64 arrays
-        Cluster on the left and on the right.
-    size : (r,) int64 array
-        Number of shared nodes.
-    left, right : (r,) float64 arrays
-        Start of each ribbon on either side.
-    width : (r,) float64 array
-        Width, the same on both sides.
-    """
-
-    source: IntArray
-    target: IntArray
-    size: IntArray
-    left: FloatArray
-    right: FloatArray
-    width: FloatArray
+    source: IntArray  # cluster on the left
+    target: IntArray  # cluster on the right
+    size: IntArray  # number of shared nodes
+    left: FloatArray  # start of the ribbon on the left
+    right: FloatArray  # start of the ribbon on the right
+    width: FloatArray  # the same on both sides
 
 
 def partition_flow(

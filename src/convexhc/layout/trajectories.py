@@ -14,21 +14,11 @@ from convexhc.solvers.loop import Solution
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """Projected centroids at every lam whose centroids were kept.
+    """Projected centroids at the L values of lam whose centroids were kept."""
 
-    Parameters
-    ----------
-    lambdas : (L,) float64 array
-        Increasing.
-    positions : (L, n, 2) float64 array
-        Position of the centroid of each node; equal for fused nodes.
-    explained_variance : (2,) float64 array
-        Fraction of the weighted variance of the fused centroids along each axis.
-    """
-
-    lambdas: FloatArray
-    positions: FloatArray
-    explained_variance: FloatArray
+    lambdas: FloatArray  # (L,), increasing
+    positions: FloatArray  # (L, n, 2): centroid of each node; equal for fused nodes
+    explained_variance: FloatArray  # (2,): fraction of the weighted variance along each axis
 
 
 def centroid_trajectories(result: Path | Solution) -> Trajectories:

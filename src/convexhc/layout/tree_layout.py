@@ -14,24 +14,13 @@ from convexhc.tree.layout import leaf_places
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """The part of a tree that a dendrogram shows; nodes are numbered as in ``tree.merges``.
+    """The part of a tree that a dendrogram shows; nodes are numbered as in ``tree.merges``."""
 
-    Parameters
-    ----------
-    leaves : (p,) int64 array
-        Nodes drawn as leaves, in leaf order; a merge among them represents its whole subtree.
-    merges : (q,) int64 array
-        Merges drawn with their children, children before parents; the root, if any, is last.
-    children : list of q lists
-        Children of each drawn merge, in leaf order.
-    position : (n + m,) float64 array
-        Coordinate along the leaf axis: 0, 1, ... for leaves, the midpoint of the outermost
-        children for a merge, NaN for nodes that are not drawn.
-    """
-
-    leaves: IntArray
-    merges: IntArray
-    children: list[list[int]]
+    leaves: IntArray  # nodes drawn as leaves, in leaf order; merges represent their subtrees
+    merges: IntArray  # merges drawn with their children, children before parents
+    children: list[list[int]]  # children of each drawn merge, in leaf order
+    # Coordinate of each node along the leaf axis: 0, 1, ... for leaves, the midpoint of the
+    # outermost children for a merge, NaN for nodes that are not drawn.
     position: FloatArray
 
 
@@ -65,20 +54,12 @@ def tree_branches(tree: Tree, *, max_leaves: int | None = None) -> Branches:
 
 @dataclass(frozen=True, eq=False)
 class Rectangles:
-    """Nested rectangles of a tree, one per node, leaves first, as in ``tree.merges``.
+    """Nested rectangles of a tree, one per node, leaves first, as in ``tree.merges``."""
 
-    Parameters
-    ----------
-    start, stop : (n + m,) float64 arrays
-        Range along the leaf axis, one unit per leaf.
-    lam_from, lam_to : (n + m,) float64 arrays
-        Range of lam over which the cluster exists: from 0 for leaves, to infinity for the root.
-    """
-
-    start: FloatArray
+    start: FloatArray  # range along the leaf axis, one unit per leaf
     stop: FloatArray
-    lam_from: FloatArray
-    lam_to: FloatArray
+    lam_from: FloatArray  # range of lam over which the cluster exists; 0 for leaves
+    lam_to: FloatArray  # infinity for the root
 
 
 def tree_rectangles(tree: Tree) -> Rectangles:

@@ -104,8 +104,6 @@ def dendrogram(
     drawing.add_wedges()
     if names:
         drawing.add_names()
-    else:
-        set_name_ticks(axes.ax, axes.leaf_side, np.empty(0), [], 0.0)
     return axes.ax
 
 

@@ -83,8 +83,8 @@ def icicle(
         ax=ax,
     )
     _draw_rectangles(axes, tree)
-    shown = [tree.names[node] for node in tree.leaf_order()] if names else []
-    set_node_names(axes.ax, axes.leaf_side, shown)
+    if names:
+        set_node_names(axes.ax, axes.leaf_side, [tree.names[node] for node in tree.leaf_order()])
     return axes.ax
 
 

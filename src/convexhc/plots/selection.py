@@ -16,26 +16,12 @@ from convexhc.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class SelectedLevel:
-    """One partition, with what is needed to draw it.
-
-    Parameters
-    ----------
-    labels : (n,) int64 array
-        Cluster of each node.
-    lam : float
-        The lam asked for, or a solved lam inside the plateau.
-    ranks : (n,) int64 array
-        Palette rank of each node.
-    order : (n,) int64 array
-        Nodes in an order in which clusters are contiguous: the leaf order of a path.
-    names : tuple
-        Names of the nodes.
-    """
+    """One partition, with what is needed to draw it."""
 
     labels: Labels
-    lam: float
-    ranks: IntArray
-    order: IntArray
+    lam: float  # the lam asked for, or a solved lam inside the plateau
+    ranks: IntArray  # palette rank of each node
+    order: IntArray  # nodes in an order in which clusters are contiguous
     names: tuple[Any, ...]
 
     @property

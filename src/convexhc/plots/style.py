@@ -26,17 +26,7 @@ MAX_NAME_LENGTH = 22
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of everything except clusters.
-
-    Parameters
-    ----------
-    dark : bool
-        Whether the background is dark.
-    background : tuple of 3 floats
-        Colour behind the figure.
-    foreground : tuple of 3 floats
-        Colour of text.
-    """
+    """Colours of everything except clusters."""
 
     dark: bool
     background: RGB

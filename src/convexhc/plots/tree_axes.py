@@ -19,6 +19,7 @@ from convexhc.plots.style import (
     lam_limits,
     mark_lam,
     set_lam_axis,
+    set_name_ticks,
     theme_of,
 )
 from convexhc.tree import Tree
@@ -31,28 +32,14 @@ Orientation = Literal["right", "top"]
 
 @dataclass(frozen=True, eq=False)
 class TreeAxes:
-    """Axes of a tree figure, with the cut that it shows.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        The axes.
-    theme : Theme
-        Their colours.
-    lam_side, leaf_side : {"x", "y"}
-        Axis of lam and axis of the leaves.
-    limits : tuple of 2 floats
-        Limits of the lam axis.
-    labels : (n,) int64 array
-        The cut.
-    """
+    """Axes of a tree figure, with the cut that it shows."""
 
     ax: Axes
     theme: Theme
     lam_side: Side
     leaf_side: Side
-    limits: Limits
-    labels: Labels
+    limits: Limits  # of the lam axis
+    labels: Labels  # the cut
 
     def xy(self, lam: FloatArray, position: FloatArray) -> FloatArray:
         """Points (x, y) from values along the lam axis and along the leaf axis."""
@@ -70,7 +57,7 @@ def tree_axes(
     orientation: Orientation,
     ax: Axes | None,
 ) -> TreeAxes:
-    """Prepare the axes of a tree figure: scale, limits, the line of the cut, and title.
+    """Prepare the axes of a tree figure: scale, limits, the line of the cut, title, no names.
 
     ``heights`` are the lam to show, and ``leaf_limits`` the ends of the leaf axis.
     """
@@ -92,6 +79,7 @@ def tree_axes(
         ax.set_ylim(leaf_limits[::-1])
     else:
         ax.set_xlim(leaf_limits)
+    set_name_ticks(ax, leaf_side, np.empty(0), [], 0.0)
     hide_spines(ax, keep=("bottom",) if lam_side == "x" else ("left",))
     clusters = counted(int(labels.max()) + 1, "cluster")
     ax.set_title(f"{counted(tree.n_leaves, 'node')}, cut into {clusters}", fontsize="medium")
