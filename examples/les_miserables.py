@@ -1,6 +1,6 @@
-"""Who appears with whom in Les Miserables: the levels of lam, and groups that are large enough.
+"""Co-appearances in Les Miserables: cuts at a level of lam, and prunings into larger clusters.
 
-Nobody knows the true groups; the suggested scale is a place to start.
+There are no known groups; the suggested scale is a starting point.
 """
 
 import networkx as nx
@@ -10,10 +10,10 @@ import convexhc
 path = convexhc.cluster(nx.les_miserables_graph())
 print(path.summary())
 
-# A level of lam spends its clusters on single characters at the border; a pruning does not.
+# At a level of lam, single characters at the boundary count as clusters; in a pruning they do not.
 for by in ("lam", "pruning"):
-    groups = path.clusters(n_clusters=6, by=by)
-    print(f"by {by}: sizes {sorted((len(group) for group in groups), reverse=True)}")
+    clusters = path.clusters(n_clusters=6, by=by)
+    print(f"by {by}: sizes {sorted((len(members) for members in clusters), reverse=True)}")
 
-for group in path.clusters(n_clusters=6):
-    print(f"  {len(group):2d}  {', '.join(group[:5])} ...")
+for members in path.clusters(n_clusters=6):
+    print(f"  {len(members):2d}  {', '.join(members[:5])} ...")

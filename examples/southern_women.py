@@ -1,7 +1,7 @@
-"""Women and the parties they went to: a bipartite network, projected on the women.
+"""Southern women: the bipartite network of women and social events, projected on the women.
 
-The paper's problem, on the similarity of common acquaintances. From 2 to 8 neighbours give two
-groups of nine; with all weights nearly everybody fuses at once, and two women are left over.
+The problem of the paper on the two-hop similarity. With weights from 2 to 8 neighbours, two
+clusters have nine women each; with all weights nearly all nodes fuse at once, except two.
 """
 
 import networkx as nx

@@ -1,7 +1,7 @@
 """Chemical measurements of 178 wines: from points to a neighbourhood graph to cultivars.
 
-Nothing was picked knowing the cultivars, not even that there are three: that is the suggested
-scale. The same recipe on scikit-learn's iris data, of three species, suggests more than three.
+No option was tuned to the cultivars; the suggested scale has three clusters, their true number.
+The same recipe on scikit-learn's iris data, with three species, suggests more than three.
 """
 
 from sklearn.datasets import load_wine

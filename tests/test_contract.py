@@ -20,8 +20,8 @@ import convexhc
 from convexhc import Status
 from convexhc.commands.folder import labels_csv
 from convexhc.model.problem import graph_problem, smooth_problem
-from convexhc.plots.chosen import chosen_level, tree_cut
-from convexhc.report.levels import levels
+from convexhc.plots.selection import select_cut, select_level
+from convexhc.report.path_data import path_data
 from convexhc.solvers.loop import run
 from convexhc.solvers.projected_gradient import ProjectedGradient
 from laws import (
@@ -281,7 +281,6 @@ import numba, numpy as np
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
 from convexhc.model.problem import graph_problem
-from convexhc.report.levels import levels
 from convexhc.solvers.loop import run
 from convexhc.solvers.choose import choose_method
 
@@ -372,13 +371,13 @@ def test_all_who_choose_a_scale_choose_the_same(data, space):
     assert chosen == fitted.plateau_ == suggestion.plateau
     assert chosen in path.plateaus
     assert f"near lam {chosen.lam_from:.4g} to {chosen.lam_to:.4g}" in path.summary()
-    page = levels(path)
+    page = path_data(path)
     assert page["plateaus"][page["suggested"]][:3] == [
         chosen.n_clusters,
         chosen.lam_from,
         chosen.lam_to,
     ]
-    level = chosen_level(path)
+    level = select_level(path)
     assert level.n_clusters == chosen.n_clusters
     assert chosen.lam_from <= level.lam <= chosen.lam_to
     np.testing.assert_array_equal(level.labels, path.labels(lam=chosen.lam_from))
@@ -393,7 +392,7 @@ def test_all_who_know_a_tree_alone_choose_the_same(data):
     plateau, labels = path.tree.suggest()
     assert alone.suggested_plateau == plateau
     np.testing.assert_array_equal(alone.suggestion.labels, labels)
-    np.testing.assert_array_equal(tree_cut(path.tree)[0], labels)
+    np.testing.assert_array_equal(select_cut(path.tree)[0], labels)
 
 
 def test_the_scale_chosen_for_wine_is_not_mostly_single_nodes():

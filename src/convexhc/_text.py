@@ -1,4 +1,4 @@
-"""Numbers as text: durations, and counts with their noun."""
+"""Numbers as text: durations, counts with their noun, short decimals."""
 
 from __future__ import annotations
 
@@ -21,3 +21,14 @@ def clock(seconds: float) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 node``, ``2 nodes``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def format_number(value: float) -> str:
+    """Three significant digits, in plain notation from 0.0001 to 999 999.
+
+    Examples
+    --------
+    >>> format_number(0.012345), format_number(1234.5), format_number(2.5e7)
+    ('0.0123', '1230', '2.5e+07')
+    """
+    return f"{float(f'{value:.3g}'):g}"

@@ -1,4 +1,4 @@
-"""Colours: told apart by all eyes, and kept by a cluster from level to level."""
+"""Colours: distinguishable in all kinds of vision, and consistent over the levels of a path."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree.paths import nested_paths, paths
 
-from convexhc.layout import cluster_ranks, color_ranks, neutral, node_colors, palette
-from convexhc.layout.colors import ranks_by_size
-from convexhc.layout.palette import linear_rgb, oklab, seen_by
+from convexhc.layout import cluster_ranks, color_ranks, neutral, palette, ranks_by_size
+from convexhc.layout.palette import linear_rgb, oklab, perceived
 from convexhc.tree import Tree
 
 GROUNDS = {False: "#ffffff", True: "#000000"}
@@ -29,15 +28,15 @@ def smallest_distance(lab):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_colours_stand_out_from_the_ground_and_from_each_other(dark):
+def test_colours_contrast_with_the_background_and_with_each_other(dark):
     colors = palette(64, dark=dark)
     assert all(re.fullmatch("#[0-9a-f]{6}", color) for color in colors)
     assert min(contrast(color, GROUNDS[dark]) for color in colors) > 1.9
     # Oklab distances: 0.02 is about the least that can be seen.
-    for eyes in seen_by(linear_rgb(colors[:10])):
-        assert smallest_distance(eyes) > 0.06
-    for eyes in seen_by(linear_rgb(colors[:30])):
-        assert smallest_distance(eyes) > 0.035
+    for lab in perceived(linear_rgb(colors[:10])):
+        assert smallest_distance(lab) > 0.06
+    for lab in perceived(linear_rgb(colors[:30])):
+        assert smallest_distance(lab) > 0.035
     assert len(set(palette(256, dark=dark))) > 250
 
 
@@ -56,14 +55,14 @@ def test_more_colours_never_change_the_first_ones(n, dark):
     assert palette(n, dark=dark) == longer[:n]
 
 
-def test_hues_are_the_same_on_dark_ground():
+def test_hues_are_the_same_on_dark_backgrounds():
     light, dark = (oklab(linear_rgb(palette(20, dark=ground))) for ground in (False, True))
     hue = np.arctan2(light[:, 2], light[:, 1]) - np.arctan2(dark[:, 2], dark[:, 1])
     assert np.abs(np.angle(np.exp(1j * hue))).max() < 0.1
 
 
 @given(nested_paths())
-def test_the_largest_of_those_that_fuse_passes_its_colour_on(path):
+def test_the_largest_cluster_of_a_merge_keeps_its_colour(path):
     tree = Tree.from_partitions(*path)
     ranks = color_ranks(tree)
     assert sorted(ranks) == list(range(tree.n_leaves))
@@ -88,7 +87,7 @@ def test_a_cut_without_single_nodes_uses_the_first_colours(path):
 
 
 @given(paths())
-def test_clusters_of_any_partition_have_colours_of_their_own(path):
+def test_clusters_of_any_partition_have_distinct_colours(path):
     lambdas, partitions = path
     tree = Tree.from_partitions(lambdas, partitions)
     for row in partitions:
@@ -98,10 +97,3 @@ def test_clusters_of_any_partition_have_colours_of_their_own(path):
             worn = places[places >= 0]
             assert len(set(worn.tolist())) == worn.size
             assert np.array_equal(places < 0, np.bincount(labels) == 1)
-
-
-def test_noise_is_neutral():
-    colors = node_colors(np.array([-1, 0, 0, -1]), np.arange(4))
-    assert colors[0] == colors[3] == neutral()
-    assert colors[1] == colors[2] != neutral()
-    assert node_colors(np.array([-1, -1]), np.arange(2)) == [neutral()] * 2

@@ -1,4 +1,4 @@
-"""Branches, rectangles, ribbons and cells: everything in one place, and nothing twice."""
+"""Branches, rectangles, ribbons and cells."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scipy import sparse
 from tree.paths import chain, leaves_under, nested_paths, paths
 
 from convexhc.layout import (
+    binned_matrix,
     block_borders,
-    inside_cluster,
-    ordered_cells,
+    color_limit,
+    enclosing_cluster,
     partition_flow,
-    shade_limit,
     tree_branches,
     tree_rectangles,
 )
@@ -28,12 +28,12 @@ def test_a_whole_tree_is_laid_out_in_leaf_order(path):
     assert np.array_equal(shown.leaves, tree.leaf_order())
     assert shown.children == [list(merge.children) for merge in tree.merges]
     for sets in leaves_under(tree):
-        places = shown.across[list(sets)]
+        places = shown.position[list(sets)]
         assert np.ptp(places) == len(sets) - 1
 
 
 @given(nested_paths(), st.integers(1, 15))
-def test_the_top_of_a_tree_covers_every_leaf_once(path, most):
+def test_a_truncated_tree_covers_every_leaf_once(path, most):
     tree = Tree.from_partitions(*path)
     shown = tree_branches(tree, max_leaves=most)
     assert shown.leaves.size <= most
@@ -41,12 +41,12 @@ def test_the_top_of_a_tree_covers_every_leaf_once(path, most):
     covered = sorted(leaf for node in shown.leaves for leaf in below[node])
     assert covered == list(range(tree.n_leaves))
     drawn = {*shown.leaves.tolist(), *shown.merges.tolist()}
-    assert drawn == set(np.flatnonzero(np.isfinite(shown.across)).tolist())
+    assert drawn == set(np.flatnonzero(np.isfinite(shown.position)).tolist())
     for merge, children in zip(shown.merges, shown.children, strict=True):
         assert drawn.issuperset(children)
-        places = shown.across[children]
+        places = shown.position[children]
         assert np.all(np.diff(places) > 0)
-        assert shown.across[merge] == (places[0] + places[-1]) / 2
+        assert shown.position[merge] == (places[0] + places[-1]) / 2
 
 
 def test_a_deep_chain_is_laid_out_without_recursion():
@@ -56,7 +56,7 @@ def test_a_deep_chain_is_laid_out_without_recursion():
 
 
 @given(nested_paths(), st.floats(0.0, 50.0))
-def test_rectangles_that_live_at_one_lam_tile_the_leaves(path, lam):
+def test_rectangles_that_exist_at_one_lam_tile_the_leaves(path, lam):
     box = tree_rectangles(Tree.from_partitions(*path))
     alive = (box.lam_from <= lam) & (lam < box.lam_to)
     order = np.argsort(box.start[alive])
@@ -67,16 +67,16 @@ def test_rectangles_that_live_at_one_lam_tile_the_leaves(path, lam):
 
 
 @given(nested_paths(), st.integers(1, 14))
-def test_nodes_inside_a_cluster_are_those_whose_leaves_all_are(path, k):
+def test_a_node_is_enclosed_by_the_cluster_of_all_its_leaves(path, k):
     tree = Tree.from_partitions(*path)
     labels = tree.labels(n_clusters=k)
-    for leaves, cluster in zip(leaves_under(tree), inside_cluster(tree, labels), strict=True):
+    for leaves, cluster in zip(leaves_under(tree), enclosing_cluster(tree, labels), strict=True):
         found = set(labels[list(leaves)].tolist())
         assert ({cluster} == found) if cluster >= 0 else (len(found) > 1)
 
 
 @given(paths())
-def test_ribbons_carry_every_node_from_bar_to_bar(path):
+def test_ribbons_connect_every_node_between_bars(path):
     lambdas, partitions = path
     rows = [np.unique(row, return_inverse=True)[1] for row in partitions]
     order = Tree.from_partitions(lambdas, partitions).leaf_order()
@@ -117,7 +117,7 @@ def test_cells_are_means_of_the_matrix_in_order(n, cells, is_sparse, seed):
     rng = np.random.default_rng(seed)
     matrix, order = rng.normal(size=(n, n)), rng.permutation(n)
     given_matrix = sparse.csr_array(matrix) if is_sparse else matrix
-    found, borders = ordered_cells(given_matrix, order, max_cells=cells)
+    found, borders = binned_matrix(given_matrix, order, max_cells=cells)
     ordered = matrix[np.ix_(order, order)]
     cuts = borders.astype(int)
     assert len(found) == min(n, cells)
@@ -137,9 +137,9 @@ def test_blocks_of_a_cut_are_its_clusters(path):
         assert sorted(np.diff(borders)) == sorted(np.bincount(labels))
 
 
-def test_shades_end_where_entries_do():
+def test_the_colour_scale_saturates_at_off_diagonal_entries():
     cells = np.full((40, 40), 0.2) + 5.0 * np.eye(40)
     cells[0, 1] = 100.0
-    assert shade_limit(cells) == pytest.approx(0.2)
-    assert shade_limit(np.eye(3)) == 1.0
-    assert shade_limit(np.zeros((2, 2))) == 1.0
+    assert color_limit(cells) == pytest.approx(0.2)
+    assert color_limit(np.eye(3)) == 1.0
+    assert color_limit(np.zeros((2, 2))) == 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -100,7 +101,7 @@ def test_bisection_separates_merges_down_to_the_step(values, lam_step):
     assert path.n_clusters[0] == chain.n
     assert path.n_clusters[-1] == 1
     assert len(set(chain.asked)) == len(chain.asked) == len(path.levels)
-    for low, high in zip(path.levels, path.levels[1:], strict=False):
+    for low, high in pairwise(path.levels):
         close = high.lam / low.lam <= 1.0 + lam_step
         assert close or n_events(low.labels, high.labels) <= 1
 
@@ -114,7 +115,7 @@ def test_from_above_the_path_ends_with_more_clusters_than_asked_for(values, lam_
     assert path.n_clusters[0] > most or path.n_clusters[0] == chain.n
     # Every interval is resolved down to the first level with more clusters than asked for.
     wanted = [level for level in path.levels if level.n_clusters <= most]
-    for low, high in zip(wanted, wanted[1:], strict=False):
+    for low, high in pairwise(wanted):
         close = high.lam / low.lam <= 1.0 + lam_step + 1e-9
         assert close or n_events(low.labels, high.labels) <= 1
 

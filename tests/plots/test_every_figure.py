@@ -1,4 +1,4 @@
-"""What holds for every figure: axes back, nothing altered, drawn without a warning."""
+"""Contracts of every figure: returns axes, alters nothing, draws without warnings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_every_public_figure_is_here():
 
 @every_figure
 @pytest.mark.parametrize("path", ODD_PATHS.values(), ids=ODD_PATHS)
-def test_odd_paths_are_drawn(draw, path):
+def test_unusual_paths_are_drawn(draw, path):
     # Warnings are errors here, so drawing is the assertion.
     axes = axes_of(draw(path))
     axes[0].figure.canvas.draw()
@@ -52,7 +52,7 @@ def test_odd_paths_are_drawn(draw, path):
 
 
 @every_figure
-def test_given_axes_are_used_and_settings_left_alone(draw):
+def test_given_axes_are_used_and_settings_are_unchanged(draw):
     figure, ax = plt.subplots()
     settings, arrays = dict(mpl.rcParams), [p.labels.copy() for p in path_of_blocks().levels]
     path = path_of_blocks()
@@ -80,13 +80,13 @@ def test_without_matplotlib_the_extra_is_named(draw, monkeypatch):
 
 
 @pytest.mark.parametrize("name", LEVELLED)
-def test_two_ways_to_choose_a_level_are_refused(name):
+def test_n_clusters_and_lam_together_are_refused(name):
     with pytest.raises(ValueError, match="both"):
         FIGURES[name](path_of_blocks(), n_clusters=2, lam=1.0)
 
 
 @every_figure
-def test_what_is_no_result_is_refused(draw):
+def test_other_types_are_refused(draw):
     with pytest.raises(TypeError, match="needs a Path"):
         draw(_NoPath())
 
@@ -104,7 +104,7 @@ def test_the_root_is_right_or_top(draw):
         draw(path_of_blocks(), orientation="left")
 
 
-def test_a_solution_is_drawn_with_the_level_it_has():
+def test_a_solution_is_drawn_with_its_only_level():
     K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
     solution = convexhc.solve(K, 0.5)
     assert solution.n_clusters == 2

@@ -1,4 +1,4 @@
-"""Network, coalescence, heat map and scan: nodes, clusters and marks where they belong."""
+"""Network, coalescence, heat map and scan: positions and colours of what they draw."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from plots.made import ODD_PATHS, made_path, neighbours, path_of_blocks
 import convexhc
 from convexhc import plots
 from convexhc.graph import Graph
-from convexhc.layout import information_map
+from convexhc.layout import partition_distances
 
 
 def colors_of_nodes(ax):
     return [to_hex(color) for color in ax.collections[-1].get_facecolors()]
 
 
-def test_nodes_stay_where_they_are_at_every_level():
+def test_positions_are_the_same_at_every_level():
     path = path_of_blocks()
     A = neighbours(path)
     places = [
@@ -27,7 +27,7 @@ def test_nodes_stay_where_they_are_at_every_level():
     assert np.array_equal(places[0], places[2])
 
 
-def test_a_cluster_keeps_its_colour_until_a_larger_one_takes_it_in():
+def test_a_cluster_keeps_its_colour_until_a_larger_one_absorbs_it():
     path = path_of_blocks()
     A = neighbours(path)
     pairs, blocks, whole = (
@@ -85,7 +85,7 @@ def test_edges_inside_and_between_clusters_are_all_drawn():
     assert len(inside.get_segments()) == 9
 
 
-def test_long_names_stay_apart():
+def test_long_names_do_not_overlap():
     n = 40
     names = [f"a rather long name {i}" for i in range(n)]
     path = made_path([1.0, 2.0], [range(n), [0] * n], names=names, centroids=False)
@@ -134,7 +134,7 @@ def test_negative_similarities_are_shown_around_zero():
     assert low == -high < 0
 
 
-def test_the_panels_of_a_scan_share_lam_and_mark_the_chosen_scales():
+def test_the_panels_of_a_scan_share_lam_and_mark_the_selected_scales():
     path = path_of_blocks()
     panels = plots.scan(path, n_clusters=[6, 3], lam=0.2)
     limits = {panel.get_xlim() for panel in panels}
@@ -158,4 +158,4 @@ def test_a_scan_shows_the_numbers_of_the_path():
     widths = [plateau.log_width / np.log(10.0) for plateau in path.plateaus]
     assert heights == pytest.approx(widths)
     shown = information.collections[0].get_array()
-    assert np.array_equal(shown, information_map(path).distance)
+    assert np.array_equal(shown, partition_distances(path).distance)

@@ -1,4 +1,4 @@
-"""Dendrogram, icicle and Sankey diagram: every fusion is there, and in its place."""
+"""Dendrogram, icicle and Sankey diagram: every merge is drawn at its position."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def names_along(ax):
 
 
 @pytest.mark.parametrize("name", [name for name in ODD_PATHS if name != "a star"])
-def test_one_bracket_a_merge_and_one_stem_a_branch(name):
+def test_one_bracket_per_merge_and_one_stem_per_branch(name):
     tree = ODD_PATHS[name].tree
     brackets, stems = lines_of(plots.dendrogram(tree))
     assert len(brackets.get_segments()) == len(tree.merges)
     assert len(stems.get_segments()) == sum(len(merge.children) for merge in tree.merges)
 
 
-def test_brackets_stand_at_the_lam_of_the_fusion():
+def test_brackets_are_at_the_lam_of_the_merge():
     path = path_of_blocks()
     for orientation, axis in (("right", 0), ("top", 1)):
         brackets = lines_of(plots.dendrogram(path, orientation=orientation))[0].get_segments()
@@ -50,7 +50,7 @@ def test_leaves_are_named_in_an_order_with_clusters_side_by_side():
     assert np.count_nonzero(np.diff(along)) == 1
 
 
-def test_joins_that_only_close_the_tree_are_dashed():
+def test_merges_that_only_complete_the_tree_are_dashed():
     path = ODD_PATHS["two components"]
     brackets = lines_of(plots.dendrogram(path))[0]
     dashed = [dashes is not None for _, dashes in brackets.get_linestyle()]
@@ -59,7 +59,7 @@ def test_joins_that_only_close_the_tree_are_dashed():
     assert not all(dashed)
 
 
-def test_a_large_tree_shows_its_top_with_counts():
+def test_a_large_tree_is_truncated_and_labelled_with_sizes():
     n = 400
     path = made_path([1.0, 2.0, 4.0], [range(n), np.arange(n) // 20, [0] * n], centroids=False)
     ax = plots.dendrogram(path)
@@ -69,7 +69,7 @@ def test_a_large_tree_shows_its_top_with_counts():
     assert len(lines_of(whole)[0].get_segments()) == len(path.tree.merges)
 
 
-def test_names_that_would_not_be_readable_give_way_to_sizes():
+def test_illegible_names_are_replaced_by_sizes():
     n = 200
     path = made_path([1.0, 2.0, 4.0], [range(n), np.arange(n) // 50, [0] * n], centroids=False)
     assert names_along(plots.dendrogram(path, n_clusters=4)) == ["50 nodes"] * 4
@@ -77,7 +77,7 @@ def test_names_that_would_not_be_readable_give_way_to_sizes():
     assert names_along(plots.icicle(path)) == []
 
 
-def test_names_are_text_and_no_formula():
+def test_names_are_not_parsed_as_formulas():
     figure, ax = plt.subplots()
     plots.dendrogram(ODD_PATHS["odd names"], ax=ax)
     figure.canvas.draw()
@@ -85,16 +85,16 @@ def test_names_are_text_and_no_formula():
     assert not any(text.get_parse_math() for text in ax.get_yticklabels())
 
 
-def test_branches_wear_the_colours_of_the_cut():
+def test_branches_have_the_colours_of_the_cut():
     path = path_of_blocks()
     for style, dark in (("default", False), ("dark_background", True)):
         with plt.style.context(style):
             brackets = lines_of(plots.dendrogram(path, n_clusters=3))[0]
-        worn = [to_hex(color) for color in brackets.get_colors()]
+        colors = [to_hex(color) for color in brackets.get_colors()]
         first, second, third = palette(3, dark=dark)
         # Six pairs, then the block of six and the block of four, then the root above the cut.
         inside = [first] * 3 + [second] * 2 + [third] + [first, second]
-        assert worn == [*inside, neutral(dark=dark)]
+        assert colors == [*inside, neutral(dark=dark)]
 
 
 def test_a_linkage_of_another_method_is_drawn_too():
@@ -103,7 +103,7 @@ def test_a_linkage_of_another_method_is_drawn_too():
     assert len(polygons_of(plots.icicle(tree))[0].get_paths()) == 2
 
 
-def test_rectangles_are_as_broad_as_clusters_and_as_long_as_they_live():
+def test_rectangles_cover_the_nodes_and_the_lam_range_of_clusters():
     path = path_of_blocks()
     merges = path.tree.merges
     boxes = [shape.get_extents() for shape in polygons_of(plots.icicle(path))[0].get_paths()]
@@ -114,13 +114,13 @@ def test_rectangles_are_as_broad_as_clusters_and_as_long_as_they_live():
     assert [box.x1 for box in boxes[:-1]] == pytest.approx(ends)
 
 
-def test_a_sankey_column_has_one_bar_a_cluster_and_ribbons_between():
+def test_a_sankey_has_one_bar_per_cluster_and_ribbons_between():
     ax = plots.sankey(path_of_blocks(), n_clusters=[12, 6, 3])
     sizes = [len(drawn.get_paths()) for drawn in polygons_of(ax)]
     assert sorted(sizes) == sorted([12, 6, 12, 6, 3])
 
 
-def test_columns_chosen_by_default_do_not_repeat_each_other():
+def test_default_columns_differ_in_their_number_of_clusters():
     # Nine clusters last long, and so do eight, which is nearly the same.
     nine, n = np.arange(360) // 40, 360
     rows = [np.arange(n), nine, np.minimum(nine, 7), nine // 3, 0 * nine]
@@ -131,13 +131,13 @@ def test_columns_chosen_by_default_do_not_repeat_each_other():
     assert (counts[:-1] / counts[1:] > np.exp(0.4)).all()
 
 
-def test_a_sankey_by_lam_shows_splits_as_ribbons_that_part():
+def test_a_sankey_by_lam_shows_splits():
     # Nodes 0 and 1 are together at lam 1 and apart at lam 2.
     ax = plots.sankey(ODD_PATHS["a split"], lam=[1.0, 2.0])
     assert len(polygons_of(ax)[0].get_paths()) == 4
 
 
-def test_a_sankey_without_levels_or_with_two_kinds_is_refused():
+def test_a_sankey_without_levels_or_with_both_kinds_is_refused():
     with pytest.raises(ValueError, match="no level"):
         plots.sankey(path_of_blocks(), n_clusters=[])
     with pytest.raises(ValueError, match="both"):

@@ -1,4 +1,4 @@
-"""A real browser without a window, and the page in it as a reader meets it."""
+"""A headless browser, and the report opened in it."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +24,12 @@ NASTY = (
 )
 
 
+def decode_array(encoded):
+    """The numbers of an encoded array, as the page decodes them."""
+    raw = zlib.decompress(base64.b64decode(encoded["data"]))
+    return np.frombuffer(raw, dtype=f"<u{encoded['bytes']}").astype(np.int64)
+
+
 def numbered(labels):
     """Labels in the order in which they first occur."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
@@ -29,7 +37,7 @@ def numbered(labels):
 
 
 def averages(labels):
-    """One centroid a cluster: the uniform share of its members."""
+    """One centroid per cluster: the mean of the unit vectors of its members."""
     return np.stack([(labels == k) / np.sum(labels == k) for k in range(labels.max() + 1)])
 
 

@@ -1,4 +1,4 @@
-"""The report in a real browser: what moves with the slider, what is said, what never happens."""
+"""The report in a browser: figures, texts, interaction, no network requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def page(open_page):
 
 
 def together(values, alone=None):
-    """Who has the value of whom; the value `alone` is shared with nobody."""
+    """Matrix of equal values; the value `alone` equals only itself."""
     pairs = np.array([[a == b and a != alone for b in values] for a in values])
     return pairs | np.eye(len(values), dtype=bool)
 
@@ -56,7 +56,7 @@ def test_every_level_shows_the_partition_of_the_path(page):
         assert f"{point.n_clusters} cluster" in page.find("#slider").get_attribute("aria-valuetext")
 
 
-def test_the_slider_moves_everything(page):
+def test_the_slider_updates_every_figure(page):
     seen = []
     for level in range(4):
         page.go_to(level)
@@ -64,14 +64,16 @@ def test_the_slider_moves_everything(page):
             {
                 "label": page.text("#count"),
                 "graph": page.fills(),
-                "trails": page.run("return document.querySelectorAll('#trails circle').length"),
-                "heat": page.pixels("#heat canvas"),
+                "trajectories": page.run(
+                    "return document.querySelectorAll('#trajectories circle').length"
+                ),
+                "heatmap": page.pixels("#heatmap canvas"),
                 "branches": page.run(
                     "return [...document.querySelectorAll('#tree .branch')]"
                     ".map(b => b.getAttribute('stroke') + b.getAttribute('d')).join()"
                 ),
                 "scan": page.cut("#scan"),
-                "information": page.cut("#information"),
+                "distances": page.cut("#distances"),
                 "tree": page.cut("#tree"),
                 "table": page.text("#clusters"),
                 "certificate": page.text("#certificate"),
@@ -86,7 +88,7 @@ def test_the_slider_moves_everything(page):
     assert cuts == sorted(cuts)
 
 
-def test_slider_scan_and_tree_stand_on_one_axis(page):
+def test_slider_scan_and_tree_share_one_axis(page):
     thumb = (
         "const s = document.querySelector('#slider'), box = s.getBoundingClientRect();"
         "return box.left + 9 + (s.value / s.max) * (box.width - 18)"
@@ -94,7 +96,7 @@ def test_slider_scan_and_tree_stand_on_one_axis(page):
     for level in range(4):
         page.go_to(level)
         assert page.cut("#scan") == pytest.approx(page.cut("#tree"), abs=1)
-        assert page.cut("#information") == pytest.approx(page.cut("#tree"), abs=1)
+        assert page.cut("#distances") == pytest.approx(page.cut("#tree"), abs=1)
         assert page.run(thumb) == pytest.approx(page.cut("#tree") + 1, abs=1.5)
 
 
@@ -128,19 +130,19 @@ def test_plateaus_are_buttons_that_jump(page):
     assert not page.find("#coarser").is_enabled()
 
 
-def test_the_map_of_distances_tells_two_levels_and_jumps_to_one(page):
+def test_the_distance_map_names_two_levels_and_jumps_to_one(page):
     page.go_to(0)
-    width = page.find("#information canvas").size["width"]
+    width = page.find("#distances canvas").size["width"]
     # Right of the middle is lam 1, and above the middle too; the lower end is lam 0.01.
-    page.point_at("#information canvas", 0.2 * width, -30)
+    page.point_at("#distances canvas", 0.2 * width, -30)
     assert page.text("#tip") == "λ = 1 (2 clusters)"
-    page.point_at("#information canvas", 0.2 * width, 55)
+    page.point_at("#distances canvas", 0.2 * width, 55)
     words = "λ = 1 (2 clusters) and\nλ = 0.01 (12 clusters):\n"
     # Nothing but the logarithm of six is lost between them, of that of twelve.
     assert page.text("#tip").startswith(words)
     told = float(page.text("#tip").removeprefix(words).split()[0])
     assert told == pytest.approx(100 * np.log(6) / np.log(12), abs=1.5)
-    page.find("#information canvas").click()
+    page.find("#distances canvas").click()
     page.settle()
     assert page.text("#count") in ("4 clusters", "2 clusters")
 
@@ -162,9 +164,9 @@ def test_search_finds_a_node_and_follows_it(page):
     assert page.find("#search").get_attribute("aria-expanded") == "true"
     assert [row.text for row in page.all("#found li")] == ["Bo"]
     page.press("ENTER", on="#search")
-    assert page.text("#chosen").startswith("Bo is in cluster 3 with 2 others at this level.")
-    assert "joins others at λ = 0.1" in page.text("#chosen")
-    for figure in ("#graph", "#trails", "#tree"):
+    assert page.text("#chosen").startswith("Bo is in cluster 3 with 2 other nodes at this level.")
+    assert "first merges at λ = 0.1" in page.text("#chosen")
+    for figure in ("#graph", "#trajectories", "#tree"):
         assert len(page.all(f"{figure} .found")) == 1
     at = (
         "const disc = document.querySelector(arguments[0]);"
@@ -172,13 +174,13 @@ def test_search_finds_a_node_and_follows_it(page):
     )
     assert page.run(at, "#graph .found") == page.run(at, "#graph [data-node='9']")
     page.go_to(3)
-    assert page.text("#chosen").startswith("Bo is in cluster 0 with 11 others")
+    assert page.text("#chosen").startswith("Bo is in cluster 0 with 11 other nodes")
     page.click("#clear")
     assert page.all("#graph .found") == []
     assert not page.find("#chosen").is_displayed()
 
 
-def test_search_ranks_exact_names_first_and_says_when_there_is_none(open_page):
+def test_search_ranks_exact_names_first_and_reports_no_match(open_page):
     names = ["alpha 10", "alpha 1", "beta alpha 1", *map(str, range(9))]
     page = open_page(report_html(twelve(names=names)))
     page.press(*"alpha 1", on="#search")
@@ -204,7 +206,7 @@ def test_a_row_of_the_table_highlights_its_cluster(page):
     assert not page.find("#chosen").is_displayed()
 
 
-def test_names_in_the_drawing_touch_neither_each_other_nor_a_node(open_page):
+def test_names_in_the_drawing_overlap_neither_each_other_nor_a_node(open_page):
     rng = np.random.default_rng(0)
     names = [f"a name {i}" for i in range(90)]
     rows = [np.arange(90), np.arange(90) // 9, np.zeros(90, int)]
@@ -226,7 +228,7 @@ def test_names_in_the_drawing_touch_neither_each_other_nor_a_node(open_page):
         assert not inside.any()
 
 
-def test_hovering_names_a_node(page):
+def test_hovering_shows_the_name_of_a_node(page):
     page.go_to(1)
     for node in (0, 8):
         page.point_at(f"#graph [data-node='{node}']")
@@ -256,7 +258,7 @@ def test_nasty_names_stay_text_everywhere(page):
     assert page.run("return document.querySelectorAll('h1 *, td script, p script').length") == 0
 
 
-def test_the_policy_stops_a_request_before_it_leaves(page):
+def test_the_security_policy_blocks_requests(page):
     page.check_quiet()
     script = (
         "const done = arguments[0];"
@@ -273,29 +275,55 @@ def test_the_policy_stops_a_request_before_it_leaves(page):
     assert page.errors() != []
 
 
-def test_the_certificate_of_each_level_is_said(page):
+def test_the_certificate_of_each_level_is_shown(page):
     for level, point in enumerate(twelve().levels):
         page.go_to(level)
         assert f"Iterations{point.n_iter}" in page.text("#certificate")
         assert "certified" in page.text("#proof")
-        assert "none has an objective better" in page.text("#explained")
+        assert "no feasible point at this λ has an objective better" in page.text("#explained")
     assert "by more than 0.0013 %." in page.text("#explained")
     assert len(page.all("#levels tr")) == 4
 
 
-def test_what_is_unusual_is_said(open_page):
+def test_unusual_paths_are_described(open_page):
     page = open_page(report_html(unruly(), graph=ring(6)))
     page.go_to(2)
     assert "not solved" in page.text("#proof")
     assert "raise max_iter" in page.text("#certificate")
     assert "1 of them not solved to tolerance" in page.text("#lead")
     shape = page.text("#shape")
-    assert "the cluster of p (3 nodes) came apart in 2 pieces; outside the largest: r." in shape
+    assert "the cluster of p (3 nodes) splits into 2 pieces; outside the largest: r." in shape
     assert "2 connected components" in shape
-    assert "1 join at the top of the tree only closes it" in shape
+    assert "1 merge at the top of the tree (dashed) only completes it" in shape
     assert page.run("return document.querySelectorAll('#tree [stroke-dasharray]').length") == 1
     page.go_to(0)
     assert page.text("#at").startswith("at λ = 0")
+
+
+def test_counts_and_percentages_are_correct_english(open_page):
+    page = open_page(report_html(made_path([3.0], [[0, 0, 1]], relative_gap=[0.0])))
+    assert page.text("#lead").startswith("3 nodes, 1 level at λ = 3, certified to a gap of 0. ")
+    assert page.text("#explained").endswith("by more than 0 %.")
+    # A node that changes sides 51 times, one more than are listed.
+    rows = [[0, 0, 1, 1], [0, 1, 1, 1]] * 26
+    page = open_page(report_html(made_path(np.arange(1.0, 53.0), rows[:52])))
+    assert page.text("#shape").startswith("51 splits occur as λ grows.")
+    assert "1 more split is not listed." in page.text("#shape")
+    assert page.text("#lead").startswith("4 nodes, 52 levels from λ = 1 to 52, all certified to a")
+
+
+def test_a_level_without_certificate_is_not_called_certified(open_page):
+    rows = [[0, 1, 2], [0, 0, 0]]
+    page = open_page(report_html(made_path([1.0, 2.0], rows, relative_gap=[np.nan, 1e-5])))
+    assert "1 of them without a certificate" in page.text("#lead")
+    page.go_to(0)
+    assert page.text("#proof") == "! not certified: gap unknown"
+
+
+def test_the_caption_of_an_averaged_heat_map_names_the_number_of_nodes_per_row(open_page):
+    path = made_path([1.0, 2.0], [np.arange(300), np.zeros(300, int)], centroids=False)
+    page = open_page(report_html(path, graph=ring(300)))
+    assert "averaged over 1.2 nodes per row" in page.text("#heatmap-caption")
 
 
 @pytest.mark.parametrize(
@@ -339,7 +367,7 @@ def test_the_theme_of_the_system_is_followed(open_page, browser):
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def test_paper_is_light_and_the_screen_comes_back_as_it_was(page):
+def test_printing_is_light_and_restores_the_screen(page):
     page.click("#theme")
     page.run(
         "window.addEventListener('beforeprint', () => { window.printed = "
@@ -369,7 +397,7 @@ def test_every_control_has_a_name_and_can_be_reached_by_keyboard(page):
 
 
 @pytest.mark.parametrize("width", [1400, 800, 400])
-def test_no_width_needs_scrolling_sideways(page, width):
+def test_no_width_needs_horizontal_scrolling(page, width):
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
@@ -384,12 +412,12 @@ def test_no_width_needs_scrolling_sideways(page, width):
 def test_two_thousand_nodes_are_drawn_on_canvas(open_page, tmp_path):
     path, graph = two_thousand()
     page = open_page(report_html(path, graph=graph))
-    assert page.all("#graph svg, #tree svg, #heat svg") == []
-    assert page.all("#trails-panel") == []
+    assert page.all("#graph svg, #tree svg, #heatmap svg") == []
+    assert page.all("#trajectories-panel") == []
     seen = []
     for level, point in enumerate(path.levels):
         page.go_to(level)
-        seen.append([page.pixels(f"{host} canvas") for host in ("#graph", "#heat", "#tree")])
+        seen.append([page.pixels(f"{host} canvas") for host in ("#graph", "#heatmap", "#tree")])
         assert page.text("#count").startswith(f"{point.n_clusters} cluster")
     for one, other in itertools.pairwise(seen):
         assert all(before != after for before, after in zip(one, other, strict=True))

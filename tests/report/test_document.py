@@ -1,4 +1,4 @@
-"""The file: whole, self-contained, small, and never code where it should be text."""
+"""The file: complete, self-contained, small, with all names and titles as plain text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from report.examples import NASTY, made_path, ring, twelve, two_thousand, unruly
 
 from convexhc.report import report_html, write_report
-from convexhc.report.document import embedded
+from convexhc.report.document import json_for_script
 
 
 class Reader(html.parser.HTMLParser):
@@ -67,12 +67,12 @@ def test_a_title_stays_text(title, tmp_path):
 
 
 def test_data_cannot_end_its_element():
-    text = embedded({"name": "</script><!--&"})
+    text = json_for_script({"name": "</script><!--&"})
     assert not set("<>&") & set(text)
     assert json.loads(text) == {"name": "</script><!--&"}
 
 
-def test_only_the_scripts_and_styles_of_the_page_may_work():
+def test_the_security_policy_allows_only_the_scripts_and_styles_of_the_page():
     reader = Reader(report_html(twelve(), graph=ring(12)))
     (policy,) = [a["content"] for a, _ in reader.named("meta") if "http-equiv" in a]
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
@@ -95,7 +95,7 @@ def test_only_the_scripts_and_styles_of_the_page_may_work():
     }
 
 
-def test_nothing_in_the_file_names_another_place():
+def test_the_file_has_no_external_references():
     reader = Reader(report_html(twelve(), graph=ring(12)))
     places = [
         value
@@ -129,7 +129,7 @@ def test_unusual_paths_are_written(path):
     assert "</html>" in report_html(path)
 
 
-def test_a_file_is_replaced_whole_or_left_alone(tmp_path):
+def test_a_file_is_replaced_atomically(tmp_path):
     file = tmp_path / "report.html"
     file.write_text("old")
     with pytest.raises(ValueError, match="nodes"):

@@ -1,4 +1,4 @@
-"""The card of a notebook."""
+"""The notebook view of a path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def frames(text):
     return found
 
 
-def test_a_small_path_brings_its_report_in_a_locked_frame():
+def test_a_small_path_has_its_report_in_a_sandboxed_frame():
     (frame,) = frames(notebook_html(twelve(), graph=ring(12)))
     assert frame["srcdoc"] == report_html(twelve(), graph=ring(12))
     assert set(frame["sandbox"].split()) == {"allow-scripts", "allow-downloads"}
@@ -61,7 +61,7 @@ def test_a_large_path_is_a_card_with_its_summary():
 @pytest.mark.parametrize(
     "path", [twelve(), made_path([0.0, 1.0], [[0, 1], [0, 0]]), made_path([2.0], [[0, 1, 2]])]
 )
-def test_the_line_falls_from_left_to_right_inside_its_box(path):
+def test_the_sparkline_decreases_inside_its_box(path):
     steps = sparkline(path).split('d="M')[1].split('"')[0].replace("V", " ").split("H")
     x, y = np.array([[float(value) for value in step.split()] for step in steps]).T
     assert len(x) == len(path.levels)
@@ -70,3 +70,16 @@ def test_the_line_falls_from_left_to_right_inside_its_box(path):
     assert min(x.min(), y.min()) >= 0
     assert x.max() <= 220
     assert y.max() <= 48
+
+
+@pytest.mark.parametrize(
+    ("path", "description"),
+    [
+        (twelve(), "from 12 clusters to 1 as lam grows from 0.01 to 10"),
+        (made_path([2.0], [[0, 1, 2]]), "3 clusters at lam = 2"),
+        (made_path([2.0], [[0, 0, 0]]), "1 cluster at lam = 2"),
+        (made_path([1.0, 2000.0], [[0, 1], [0, 1]]), "2 clusters at both ends, lam = 1 and 2000"),
+    ],
+)
+def test_the_sparkline_is_described_in_correct_english(path, description):
+    assert f'aria-label="{description}"' in sparkline(path)

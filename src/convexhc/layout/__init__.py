@@ -1,61 +1,55 @@
-"""Where things go in a picture, and which colour they wear: plain numpy, whoever draws.
+"""Geometry and colours of the figures, in plain numpy, shared by `plots` and `report`.
 
-``graph_layout`` places the nodes of a graph (``forces`` pushes them apart), ``names`` what is
-written beside them, ``trails`` the centroids, ``branches`` the tree, ``ribbons`` the flow between
-levels, ``matrix`` the cells of a heat map; ``scales`` finds the levels of a path worth showing,
-``palette`` makes colours and ``colors`` hands them out.
+``graph_layout`` positions the nodes of a graph, ``name_placement`` the names beside them,
+``trajectories`` the centroids, ``tree_layout`` the branches of a tree, ``sankey`` the flow between
+partitions and ``heatmap`` the cells of a matrix. ``partition_distances`` compares the levels of a
+path. ``palette`` generates colours; ``cluster_colors`` assigns them to clusters.
 """
 
-from convexhc.layout.branches import (
+from convexhc.layout.cluster_colors import (
+    cluster_ranks,
+    color_ranks,
+    rank_colors,
+    ranks_by_size,
+)
+from convexhc.layout.graph_layout import align_nodes, graph_positions
+from convexhc.layout.heatmap import binned_matrix, block_borders, color_limit
+from convexhc.layout.name_placement import name_sides
+from convexhc.layout.palette import neutral, palette
+from convexhc.layout.partition_distances import PartitionDistances, partition_distances
+from convexhc.layout.sankey import Bars, Ribbons, partition_flow
+from convexhc.layout.trajectories import Trajectories, centroid_trajectories
+from convexhc.layout.tree_layout import (
     Branches,
     Rectangles,
-    inside_cluster,
+    enclosing_cluster,
     tree_branches,
     tree_rectangles,
 )
-from convexhc.layout.colors import (
-    cluster_ranks,
-    color_ranks,
-    colors_of,
-    node_colors,
-    ranks_by_size,
-)
-from convexhc.layout.graph_layout import graph_positions
-from convexhc.layout.information_map import (
-    InformationMap,
-    information_map,
-    lam_limits,
-)
-from convexhc.layout.matrix import block_borders, ordered_cells, shade_limit
-from convexhc.layout.names import name_sides
-from convexhc.layout.palette import neutral, palette
-from convexhc.layout.ribbons import Bars, Ribbons, partition_flow
-from convexhc.layout.trails import Trails, centroid_trails
 
 __all__ = [
     "Bars",
     "Branches",
-    "InformationMap",
+    "PartitionDistances",
     "Rectangles",
     "Ribbons",
-    "Trails",
+    "Trajectories",
+    "align_nodes",
+    "binned_matrix",
     "block_borders",
-    "centroid_trails",
+    "centroid_trajectories",
     "cluster_ranks",
+    "color_limit",
     "color_ranks",
-    "colors_of",
+    "enclosing_cluster",
     "graph_positions",
-    "information_map",
-    "inside_cluster",
-    "lam_limits",
     "name_sides",
     "neutral",
-    "node_colors",
-    "ordered_cells",
     "palette",
+    "partition_distances",
     "partition_flow",
+    "rank_colors",
     "ranks_by_size",
-    "shade_limit",
     "tree_branches",
     "tree_rectangles",
 ]

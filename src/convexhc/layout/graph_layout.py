@@ -1,80 +1,113 @@
-"""Where to draw the nodes of a graph: one place each, whatever the clustering."""
+"""Force-directed layout of a graph, deterministic and independent of any clustering."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
+from scipy import fft, sparse
 from scipy.sparse import csgraph
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
-from convexhc.layout.forces import Repulsion
 
-_PIVOTS = 60
-# Steps of the layout.
-_STEPS = 200
-# Length of the first step, as a share of the drawing.
-_FIRST_STEP = 0.1
-# Angle between neighbours in a sunflower, which puts no two seeds in line.
-_GOLDEN = np.pi * (3.0 - np.sqrt(5.0))
+
+@dataclass(frozen=True)
+class LayoutSettings:
+    """Parameters of the force-directed layout."""
+
+    n_pivots: int = 60  # pivots of the multidimensional scaling that starts the layout
+    n_steps: int = 200  # steps of the force simulation
+    first_step: float = 0.1  # longest first step, as a fraction of the size of the drawing
+    max_exact_nodes: int = 700  # above this, repulsion on a grid is cheaper than over all pairs
+    grid_cells: int = 160  # cells per side of that grid
+
+
+SETTINGS = LayoutSettings()
+
+
+def align_nodes(graph: Graph, names: tuple[Hashable, ...], what: str = "graph") -> Graph:
+    """Reorder the nodes of a graph to match the names of a result.
+
+    Nodes are matched by name if both have the same names, otherwise by position.
+
+    Raises
+    ------
+    ValueError
+        The numbers of nodes differ.
+    """
+    if graph.n != len(names):
+        nodes = "node" if graph.n == 1 else "nodes"
+        raise ValueError(
+            f"the {what} has {graph.n} {nodes} and the result {len(names)}: give the {what} that "
+            "the result was computed from."
+        )
+    if graph.names == names or set(graph.names) != set(names):
+        return graph
+    index = {name: node for node, name in enumerate(graph.names)}
+    return graph.permuted([index[name] for name in names])
 
 
 def graph_positions(graph: Graph) -> FloatArray:
-    """Places of the nodes in the plane, for a drawing in which edges are short and nodes apart.
+    """Positions of the nodes in the plane, with short edges and separated nodes.
 
-    Each connected component is placed by multidimensional scaling of its hop distances to some
-    pivots, then relaxed under springs along its edges, with the force ``sqrt(w_ij) d_ij^2``, and a
-    repulsion ``m_i m_j / d_ij^2`` between all nodes, with masses that grow with the degree.
-    Components are laid side by side, each with an area in proportion to its size. Nothing is
-    drawn at random, and no cluster is looked at: one place serves every level of a path.
+    Each connected component starts from multidimensional scaling of its hop distances to some
+    pivots. It is then relaxed under an attraction ``sqrt(w_ij) d_ij^2`` along edges and a repulsion
+    ``m_i m_j / d_ij^2`` between all pairs, with masses ``m_i`` that grow with the degree.
+    Components are placed side by side, with areas in proportion to their sizes. Nothing is random,
+    and clusters have no influence: the same positions serve every level of a path.
 
     Parameters
     ----------
     graph : Graph
-        Of negative weights the size counts; loops are not looked at.
+        Weights enter by absolute value; self-loops are ignored.
 
     Returns
     -------
     (n, 2) float64 array
-        Centred, the longer side from -1 to 1. About 0.3 s for 200 nodes and 6 s for 5000; beyond
-        700 nodes time grows like n + E, as repulsion is summed on a grid.
+        Centred, the longer side from -1 to 1. About 0.3 s for 200 nodes and 6 s for 5000; for
+        components above 700 nodes time grows like n + E.
 
     Examples
     --------
-    >>> places = graph_positions(Graph.from_edges(3, [0, 1], [1, 2]))
-    >>> places.shape, float(np.ptp(places, axis=0).max())
+    >>> positions = graph_positions(Graph.from_edges(3, [0, 1], [1, 2]))
+    >>> positions.shape, float(np.ptp(positions, axis=0).max())
     ((3, 2), 2.0)
     """
     count, label = graph.components()
-    matrix = abs(graph.without_diagonal().matrix())
+    weights = abs(graph.without_diagonal().matrix())
     sizes = np.bincount(label, minlength=count)
     members = np.split(np.argsort(label, kind="stable"), np.cumsum(sizes)[:-1])
     groups = [nodes for nodes in members if len(nodes) > 1]
-    drawn = [_component(matrix[nodes][:, nodes]) for nodes in groups]
+    drawings = [_component_layout(weights[nodes][:, nodes]) for nodes in groups]
     isolated = np.flatnonzero(sizes[label] == 1)
     if isolated.size:
         groups.append(isolated)
-        drawn.append(_rows(isolated.size))
-    return _fitted(_packed(groups, drawn, graph.n))
+        drawings.append(_grid_layout(isolated.size))
+    return _rescaled(_side_by_side(groups, drawings, graph.n))
 
 
-def _component(weights: sparse.csr_array) -> FloatArray:
-    """Places of a connected graph, about one unit of area a node, its longer side across."""
-    places = _relaxed(_scaling(weights), weights)
-    places -= places.mean(axis=0)
-    turned = places @ np.linalg.svd(places, full_matrices=False)[2].T
-    # Of the two senses of each axis, the one with the heavier tail.
-    turned *= np.where((turned**3).sum(axis=0) < 0, -1.0, 1.0)
-    return np.asarray(turned * (0.5 * np.sqrt(len(turned)) / np.sqrt((turned**2).mean())))
+def _component_layout(weights: sparse.csr_array) -> FloatArray:
+    """Layout of a connected graph: about one unit of area per node, principal axis horizontal."""
+    positions = _relaxed(_pivot_scaling(weights), weights)
+    positions -= positions.mean(axis=0)
+    rotated = positions @ np.linalg.svd(positions, full_matrices=False)[2].T
+    # Fix the sign of each axis by its skewness.
+    rotated *= np.where((rotated**3).sum(axis=0) < 0, -1.0, 1.0)
+    return np.asarray(rotated * (0.5 * np.sqrt(len(rotated)) / np.sqrt((rotated**2).mean())))
 
 
-def _scaling(weights: sparse.csr_array) -> FloatArray:
-    """Pivot scaling: the two main directions of the centred squared hop distances to pivots."""
+def _pivot_scaling(weights: sparse.csr_array) -> FloatArray:
+    """Pivot MDS: two leading singular vectors of the centred squared hop distances to pivots."""
     n = weights.shape[0]
     pivot = int(np.diff(weights.indptr).argmax())
     nearest = np.full(n, np.inf)
     columns = []
-    for _ in range(min(_PIVOTS, n)):
+    for _ in range(min(SETTINGS.n_pivots, n)):
         columns.append(csgraph.dijkstra(weights, unweighted=True, indices=[pivot])[0])
         nearest = np.minimum(nearest, columns[-1])
         pivot = int(nearest.argmax())
@@ -82,64 +115,120 @@ def _scaling(weights: sparse.csr_array) -> FloatArray:
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     directions, lengths, _ = np.linalg.svd(centred, full_matrices=False)
     start = directions[:, :2] * np.sqrt(lengths[:2])
-    # Twins stand on one place; a small sunflower of all nodes parts them.
-    turn = _GOLDEN * np.arange(n)
-    seeds = np.stack([np.cos(turn), np.sin(turn)], axis=1) * np.sqrt(np.arange(n) / n)[:, None]
-    return np.asarray(start + 0.02 * np.abs(start).max() * seeds)
+    # Nodes with the same neighbours coincide: a small golden-angle spiral separates them.
+    angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(n)
+    spiral = np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.sqrt(np.arange(n) / n)[:, None]
+    return np.asarray(start + 0.02 * np.abs(start).max() * spiral)
 
 
-def _relaxed(places: FloatArray, weights: sparse.csr_array) -> FloatArray:
-    """Follow the forces, with steps that shrink to nothing."""
-    n = len(places)
+def _relaxed(positions: FloatArray, weights: sparse.csr_array) -> FloatArray:
+    """Move along the forces, with a step length that decreases to zero."""
+    n = len(positions)
     upper = sparse.triu(weights, 1).tocoo()
     tail, head = upper.coords
     ends = np.concatenate([tail, head])
-    # The square root keeps a few heavy edges from swallowing their ends.
+    # The square root keeps heavy edges from collapsing to a point.
     spring = np.sqrt(upper.data / upper.data.mean())
     degree = np.bincount(ends, minlength=n)
-    repulsion = Repulsion(1.0 + degree / degree.mean())
-    places = places * (np.sqrt(n) / np.sqrt((places**2).mean()))
-    for step in range(_STEPS):
-        span = places[head] - places[tail]
-        pull = span * (spring * _lengths(span))[:, None]
-        force = repulsion(places)
-        for axis, along in enumerate(np.concatenate([pull, -pull]).T):
-            force[:, axis] += np.bincount(ends, weights=along, minlength=n)
-        longest = _FIRST_STEP * np.sqrt((places**2).mean()) * (1.0 - step / _STEPS) ** 1.5
+    mass = 1.0 + degree / degree.mean()
+    field = exact_field if n <= SETTINGS.max_exact_nodes else grid_field
+    positions = positions * (np.sqrt(n) / np.sqrt((positions**2).mean()))
+    for step in range(SETTINGS.n_steps):
+        span = positions[head] - positions[tail]
+        attraction = span * (spring * _lengths(span))[:, None]
+        force = mass[:, None] * field(positions, mass)
+        for axis, component in enumerate(np.concatenate([attraction, -attraction]).T):
+            force[:, axis] += np.bincount(ends, weights=component, minlength=n)
+        scale = SETTINGS.first_step * np.sqrt((positions**2).mean())
+        max_length = scale * (1.0 - step / SETTINGS.n_steps) ** 1.5
         length = np.maximum(_lengths(force), 1e-300)
-        places = places + force * (np.minimum(length, longest) / length)[:, None]
-    return places
+        positions = positions + force * (np.minimum(length, max_length) / length)[:, None]
+    return positions
 
 
 def _lengths(vectors: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt((vectors**2).sum(axis=1)))
 
 
-def _rows(n: int) -> FloatArray:
-    """Places of nodes without edges: rows of a block that is wider than tall."""
-    across = int(np.ceil(np.sqrt(3.0 * n)))
-    return np.stack([np.arange(n) % across, -(np.arange(n) // across)], axis=1).astype(np.float64)
+def exact_field(positions: FloatArray, mass: FloatArray) -> FloatArray:
+    """Repulsive field ``sum_j m_j (x_i - x_j) / |x_i - x_j|^3`` at each point; O(n^2).
+
+    Coinciding points exert no force on each other.
+    """
+    squares = (positions**2).sum(axis=1)
+    distance2 = squares[:, None] + squares[None, :] - 2.0 * positions @ positions.T
+    # Below this threshold, which covers rounding, points count as coinciding.
+    distance2[distance2 <= 1e-9 * max(float(squares.max()), 1e-300)] = np.inf
+    strength = mass[None, :] / (distance2 * np.sqrt(distance2))
+    return np.asarray(strength.sum(axis=1)[:, None] * positions - strength @ positions)
 
 
-def _packed(groups: list[IntArray], drawn: list[FloatArray], n: int) -> FloatArray:
-    """Lay drawings side by side in rows, the largest first."""
-    sizes = [np.ptp(drawing, axis=0) + 1.5 for drawing in drawn]
+def grid_field(positions: FloatArray, mass: FloatArray) -> FloatArray:
+    """Approximate `exact_field` by one FFT convolution on a g x g grid; O(n + g^2 log g).
+
+    Masses are spread bilinearly; the field between points of one cell is softened.
+    """
+    cells = SETTINGS.grid_cells
+    # One cell of margin on each side, so that the four corners around each point exist.
+    step = max(float(np.ptp(positions, axis=0).max()) / (cells - 3), 1e-300)
+    scaled = (positions - positions.min(axis=0)) / step + 1.0
+    corner = np.floor(scaled).astype(np.int64)
+    part = scaled - corner
+    shares, flat = [], []
+    for dx in (0, 1):
+        for dy in (0, 1):
+            share_x = part[:, 0] if dx else 1.0 - part[:, 0]
+            share_y = part[:, 1] if dy else 1.0 - part[:, 1]
+            shares.append(share_x * share_y)
+            flat.append((corner[:, 0] + dx) * cells + corner[:, 1] + dy)
+    density = np.bincount(
+        np.concatenate(flat),
+        weights=np.concatenate([share * mass for share in shares]),
+        minlength=cells * cells,
+    ).reshape(cells, cells)
+    spectrum = fft.rfft2(density, (2 * cells, 2 * cells))
+    field = np.empty_like(positions)
+    for axis, kernel in enumerate(_kernel_spectra(cells)):
+        values = fft.irfft2(spectrum * kernel, (2 * cells, 2 * cells))[:cells, :cells].ravel()
+        field[:, axis] = sum(share * values[at] for share, at in zip(shares, flat, strict=True))
+    return field / step**2
+
+
+@lru_cache(maxsize=2)
+def _kernel_spectra(cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Fourier transforms of dx / d^3 and dy / d^3 over all differences of two cells."""
+    offset = np.concatenate([np.arange(cells), np.arange(-cells, 0)]).astype(np.float64)
+    dx, dy = offset[:, None], offset[None, :]
+    cubes = (dx**2 + dy**2) ** 1.5
+    cubes[0, 0] = 1.0
+    return fft.rfft2(dx / cubes), fft.rfft2(dy / cubes)
+
+
+def _grid_layout(n: int) -> FloatArray:
+    """Positions of isolated nodes: rows of a block that is wider than tall."""
+    columns = int(np.ceil(np.sqrt(3.0 * n)))
+    return np.stack([np.arange(n) % columns, -(np.arange(n) // columns)], axis=1).astype(np.float64)
+
+
+def _side_by_side(groups: list[IntArray], drawings: list[FloatArray], n: int) -> FloatArray:
+    """Place the drawings of components in rows, the largest first."""
+    sizes = [np.ptp(drawing, axis=0) + 1.5 for drawing in drawings]
     area = sum(float(size.prod()) for size in sizes)
-    width = max(1.3 * np.sqrt(area), *(float(size[0]) for size in sizes))
-    places = np.empty((n, 2))
-    x = y = tall = 0.0
-    for at in sorted(range(len(drawn)), key=lambda at: (-len(groups[at]), groups[at][0])):
-        across, up = (float(side) for side in sizes[at])
-        if x > 0 and x + across > width:
-            x, y, tall = 0.0, y - tall, 0.0
-        places[groups[at]] = drawn[at] - drawn[at].min(axis=0) + [x, y - up]
-        x += across
-        tall = max(tall, up)
-    return places
+    max_width = max(1.3 * np.sqrt(area), *(float(size[0]) for size in sizes))
+    positions = np.empty((n, 2))
+    x = y = row_height = 0.0
+    for at in sorted(range(len(drawings)), key=lambda at: (-len(groups[at]), groups[at][0])):
+        width, height = (float(side) for side in sizes[at])
+        if x > 0 and x + width > max_width:
+            x, y, row_height = 0.0, y - row_height, 0.0
+        positions[groups[at]] = drawings[at] - drawings[at].min(axis=0) + [x, y - height]
+        x += width
+        row_height = max(row_height, height)
+    return positions
 
 
-def _fitted(places: FloatArray) -> FloatArray:
-    """Centred, the longer side from -1 to 1."""
-    low, high = places.min(axis=0), places.max(axis=0)
+def _rescaled(positions: FloatArray) -> FloatArray:
+    """Centre the positions and scale the longer side to [-1, 1]."""
+    low, high = positions.min(axis=0), positions.max(axis=0)
     half = float((high - low).max()) / 2.0
-    return np.asarray((places - (low + high) / 2.0) / (half if half > 0 else 1.0))
+    return np.asarray((positions - (low + high) / 2.0) / (half if half > 0 else 1.0))

@@ -1,12 +1,12 @@
 """Figures of a path or a solution, with matplotlib (extra: plots).
 
-Each function draws on the axes it is given, or on a new figure, and returns the axes; none of
-them shows a figure or changes a setting. One cluster wears one colour in all of them.
+Each function draws on the given axes, or on those of a new figure, and returns the axes. None of
+them shows a figure or changes a setting. A cluster has the same colour in all figures.
 """
 
 from convexhc.plots.coalescence import coalescence
 from convexhc.plots.dendrogram import dendrogram
-from convexhc.plots.heat import heatmap
+from convexhc.plots.heatmap import heatmap
 from convexhc.plots.icicle import icicle
 from convexhc.plots.network import network
 from convexhc.plots.sankey import sankey

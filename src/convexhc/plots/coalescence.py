@@ -1,4 +1,4 @@
-"""Centroids that run together as lam grows."""
+"""Trajectories of the centroids as they fuse with growing lam."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.layout import centroid_trails
+from convexhc._text import counted, format_number
+from convexhc.layout import centroid_trajectories
 from convexhc.path import Path
-from convexhc.plots.chosen import chosen_level
-from convexhc.plots.style import axes_for, bare, counted, theme_of
+from convexhc.plots.selection import last_up_to, select_level
+from convexhc.plots.style import axes_or_new, hide_spines, theme_of
 from convexhc.solvers.loop import Solution
 
 if TYPE_CHECKING:
@@ -24,28 +25,28 @@ def coalescence(
     trails: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the centroids in the plane, with the trails along which they fuse.
+    """Draw the centroids in the plane, with the trajectories along which they fuse.
 
-    All lam share one projection, the principal components of all centroids together. Each node
-    leaves a trail from its own centroid (small dots) to the consensus; discs show where the
-    clusters of the chosen level are, with an area that grows with their number of nodes.
+    All lam share one projection on the principal components of all fused centroids. Each node has
+    a trajectory from its own centroid (small dots) to the consensus. Discs show the clusters of
+    the selected level; their area grows with the number of nodes.
 
     Parameters
     ----------
     result : Path or Solution
         A path that kept centroids; a solution has discs only.
     n_clusters, lam : int, float, optional
-        The level; by default the suggested one. Discs stand at the lam nearest to it whose
+        The level; by default the suggested one. Discs are drawn at the last lam up to it whose
         centroids were kept.
     trails : bool
-        Draw the trails.
+        Draw the trajectories.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Its last collection holds the discs, one for each cluster.
+        Its last collection holds the discs, one per cluster.
 
     Raises
     ------
@@ -64,47 +65,47 @@ def coalescence(
     """
     from matplotlib.collections import LineCollection
 
-    level = chosen_level(result, n_clusters=n_clusters, lam=lam)
-    found = centroid_trails(result)
-    ax = axes_for(ax, (7.0, 5.6))
+    level = select_level(result, n_clusters=n_clusters, lam=lam)
+    trajectories = centroid_trajectories(result)
+    ax = axes_or_new(ax, (7.0, 5.6))
     theme = theme_of(ax)
-    worn = np.array(level.cluster_colors(dark=theme.dark))
-    colors = worn[level.labels].tolist()
+    cluster_colors = np.array(level.cluster_colors(dark=theme.dark))
+    node_colors = cluster_colors[level.labels].tolist()
     n = level.labels.size
-    if trails and found.lambdas.size > 1:
+    if trails and trajectories.lambdas.size > 1:
         ax.add_collection(
             LineCollection(
-                list(found.places.transpose(1, 0, 2)),
-                colors=colors,
+                list(trajectories.positions.transpose(1, 0, 2)),
+                colors=node_colors,
                 linewidths=float(np.clip(12.0 / np.sqrt(n), 0.4, 1.4)),
                 alpha=float(np.clip(6.0 / np.sqrt(n), 0.15, 0.7)),
                 rasterized=n > 500,
             )
         )
-        x, y = found.places[0].T
-        ax.scatter(x, y, s=float(np.clip(900.0 / n, 2.0, 14.0)), c=colors, linewidths=0)
-    tiny = 1e-300
-    nearest = int(np.abs(np.log((found.lambdas + tiny) / (level.lam + tiny))).argmin())
+        x, y = trajectories.positions[0].T
+        ax.scatter(x, y, s=float(np.clip(900.0 / n, 2.0, 14.0)), c=node_colors, linewidths=0)
+    # Above the level its clusters may have fused.
+    shown = last_up_to(trajectories.lambdas, level.lam)
     sizes = np.bincount(level.labels)
-    x, y = (np.bincount(level.labels, weights=w) / sizes for w in found.places[nearest].T)
+    x, y = (np.bincount(level.labels, weights=w) / sizes for w in trajectories.positions[shown].T)
     ax.scatter(
         x,
         y,
         s=20.0 + 500.0 * sizes / n,
-        c=worn.tolist(),
-        edgecolors=[theme.ground],
+        c=cluster_colors.tolist(),
+        edgecolors=[theme.background],
         linewidths=1.0,
         zorder=3.0,
     )
     ax.margins(0.06)
     ax.set_aspect("equal", adjustable="datalim")
-    for axis, share in zip((ax.xaxis, ax.yaxis), found.explained, strict=True):
+    for axis, share in zip((ax.xaxis, ax.yaxis), trajectories.explained_variance, strict=True):
         axis.set_ticks([])
-        axis.set_label_text(f"{share:.0%} of the variance")
-    bare(ax, keep=("left", "bottom"))
+        axis.set_label_text(f"{100.0 * share:.0f} % of the variance")
+    hide_spines(ax, keep=("left", "bottom"))
     ax.set_title(
         rf"{counted(n, 'node')}, {counted(level.n_clusters, 'cluster')} at "
-        rf"$\lambda$ = {found.lambdas[nearest]:.3g}",
+        rf"$\lambda$ = {format_number(trajectories.lambdas[shown])}",
         fontsize="medium",
     )
     return ax

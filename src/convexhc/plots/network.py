@@ -1,4 +1,4 @@
-"""The graph, its nodes coloured by a cut."""
+"""The graph, its nodes coloured by cluster."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from convexhc._text import counted, format_number
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
-from convexhc.layout import graph_positions, name_sides
+from convexhc.io import as_graph
+from convexhc.layout import align_nodes, graph_positions, name_sides
 from convexhc.path import Path
-from convexhc.plots.chosen import Level, aligned_graph, chosen_level
+from convexhc.plots.selection import SelectedLevel, select_level
 from convexhc.plots.style import (
     Theme,
-    axes_for,
-    bare,
-    counted,
-    points_along,
-    shown_name,
+    axes_or_new,
+    hide_spines,
+    length_in_points,
     theme_of,
+    truncated_name,
 )
 from convexhc.solvers.loop import Solution
 
@@ -27,13 +28,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Beyond this many edges only the strongest are drawn: more of them make a grey disc.
-_MOST_EDGES = 20_000
-_MOST_NAMES = 120
-# Size of names, in points.
-_NAME_SIZE = 7.0
-# Width of a letter as a share of its size.
-_WIDE = 0.62
+# Edges drawn at most, the strongest; more of them would merge into a grey area.
+MAX_EDGES = 20_000
+# Graphs with more nodes are drawn without names.
+MAX_NAMED_NODES = 120
+# Font size of names, in points.
+FONT_SIZE = 7.0
 
 
 def network(
@@ -48,26 +48,25 @@ def network(
 ) -> Axes:
     """Draw the graph with the clusters of one level in colour.
 
-    The places of the nodes depend on the graph alone, so pictures of different levels can be laid
-    side by side. Edges inside a cluster wear its colour, those between clusters and single nodes
-    none.
+    Positions depend on the graph alone, so figures of different levels can be compared. Edges
+    inside a cluster have its colour; edges between clusters and single nodes are grey.
 
     Parameters
     ----------
     result : Path or Solution
         The clusters.
     graph : anything :func:`convexhc.io.as_graph` reads
-        The edges to draw, between the nodes of the result: the graph itself rather than a
-        similarity, which has many more. Beyond 20 000 the strongest are drawn.
+        Edges between the nodes of the result: preferably the graph itself, as a similarity has
+        many more. At most the 20 000 strongest edges are drawn.
     n_clusters, lam : int, float, optional
         The cut; by default the suggested level.
     positions : (n, 2) array, optional
-        Places of the nodes, in the order of the result; by default
+        Positions of the nodes, in the order of the result; by default
         :func:`convexhc.layout.graph_positions`.
     names : bool
-        Name the nodes of graphs with up to 120 of them, where there is room.
+        Label the nodes, in graphs with up to 120 of them and where there is room.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -79,7 +78,7 @@ def network(
     ImportError
         matplotlib is missing.
     ValueError
-        A graph or positions of another size, both n_clusters and lam.
+        A graph or positions of another size, or both n_clusters and lam.
 
     Examples
     --------
@@ -89,125 +88,132 @@ def network(
     >>> len(ax.collections[-1].get_offsets())
     6
     """
-    level = chosen_level(result, n_clusters=n_clusters, lam=lam)
-    drawn = aligned_graph(graph, level.names, signed=True)
-    places = graph_positions(drawn) if positions is None else _checked(positions, drawn.n)
+    level = select_level(result, n_clusters=n_clusters, lam=lam)
+    drawn = align_nodes(as_graph(graph, signed=True), level.names)
     n = drawn.n
-    texts = [shown_name(name) for name in level.names] if names and n <= _MOST_NAMES else []
+    xy = graph_positions(drawn) if positions is None else _checked_positions(positions, n)
+    texts = [truncated_name(name) for name in level.names] if names and n <= MAX_NAMED_NODES else []
     size = float(np.clip(9000.0 / n, 10.0, 170.0))
     radius = float(np.sqrt(size) / 2.0)
-    ax = axes_for(ax, _figure_size(places, texts, radius))
+    ax = axes_or_new(ax, _figure_size(xy, texts, radius))
     theme = theme_of(ax)
-    worn = np.array(level.cluster_colors(dark=theme.dark))
-    _draw_edges(ax, drawn, places, level, worn, theme)
+    cluster_colors = np.array(level.cluster_colors(dark=theme.dark))
+    node_colors = cluster_colors[level.labels].tolist()
+    _draw_edges(ax, drawn, xy, level, cluster_colors, theme)
     ax.scatter(
-        places[:, 0],
-        places[:, 1],
+        xy[:, 0],
+        xy[:, 1],
         s=size,
-        c=worn[level.labels].tolist(),
-        edgecolors=[theme.ground],
+        c=node_colors,
+        edgecolors=[theme.background],
         linewidths=float(np.clip(size / 60.0, 0.2, 1.0)),
         zorder=2.0,
     )
-    _frame(ax, places, texts, radius)
+    _set_limits(ax, xy, texts, radius)
     ax.set_aspect("equal")
     ax.set_xticks([])
     ax.set_yticks([])
-    bare(ax)
-    if texts and _fits_inside(texts, radius):
-        _write_inside(ax, places, texts, worn[level.labels].tolist())
+    hide_spines(ax)
+    if texts and _fit_inside(texts, radius):
+        _write_inside(ax, xy, texts, node_colors)
     elif texts:
         degree = np.bincount(np.concatenate([drawn.tail, drawn.head]), minlength=n)
-        _write_beside(ax, places, texts, radius, np.argsort(-degree, kind="stable"))
+        _write_beside(ax, xy, texts, radius, np.argsort(-degree, kind="stable"))
     clusters = counted(level.n_clusters, "cluster")
     ax.set_title(
-        rf"{counted(n, 'node')}, {clusters} at $\lambda$ = {level.lam:.3g}",
+        rf"{counted(n, 'node')}, {clusters} at $\lambda$ = {format_number(level.lam)}",
         fontsize="medium",
     )
     return ax
 
 
-def _checked(positions: ArrayLike, n: int) -> FloatArray:
-    places = np.array(positions, dtype=np.float64)
-    if places.shape != (n, 2) or not np.isfinite(places).all():
+def _checked_positions(positions: ArrayLike, n: int) -> FloatArray:
+    xy = np.array(positions, dtype=np.float64)
+    if xy.shape != (n, 2) or not np.isfinite(xy).all():
         raise ValueError(
-            f"positions must be {n} finite points of the plane, one for each node; received shape "
-            f"{places.shape}."
+            f"positions must be a finite array of shape ({n}, 2), one row per node; received shape "
+            f"{xy.shape}."
         )
-    return places
+    return xy
 
 
 def _draw_edges(
-    ax: Axes, graph: Graph, places: FloatArray, level: Level, worn: NDArray[Any], theme: Theme
+    ax: Axes,
+    graph: Graph,
+    xy: FloatArray,
+    level: SelectedLevel,
+    cluster_colors: NDArray[np.str_],
+    theme: Theme,
 ) -> None:
-    """Edges between clusters below, those inside above them; the stronger the broader."""
+    """Draw the edges between clusters, then those inside; widths grow with the weights."""
     from matplotlib.collections import LineCollection
 
-    size = np.abs(graph.weight)
-    kept = np.sort(np.argsort(-size, kind="stable")[:_MOST_EDGES])
-    tail, head, size = graph.tail[kept], graph.head[kept], size[kept]
+    weight = np.abs(graph.weight)
+    kept = np.sort(np.argsort(-weight, kind="stable")[:MAX_EDGES])
+    tail, head, weight = graph.tail[kept], graph.head[kept], weight[kept]
     inside = level.labels[tail] == level.labels[head]
-    lines = np.stack([places[tail], places[head]], axis=1)
-    broad = float(np.clip(60.0 / np.sqrt(max(kept.size, 1)), 0.35, 1.6))
-    width = broad * (0.35 + 0.65 * np.sqrt(size / size.max(initial=1e-300)))
-    dense = float(np.clip(35.0 / np.sqrt(max(kept.size, 1)), 0.2, 0.75))
-    for chosen, colors in (
-        (~inside, [theme.mixed(0.45)]),
-        (inside, worn[level.labels[tail[inside]]].tolist()),
+    lines = np.stack([xy[tail], xy[head]], axis=1)
+    max_width = float(np.clip(60.0 / np.sqrt(max(kept.size, 1)), 0.35, 1.6))
+    width = max_width * (0.35 + 0.65 * np.sqrt(weight / weight.max(initial=1e-300)))
+    alpha = float(np.clip(35.0 / np.sqrt(max(kept.size, 1)), 0.2, 0.75))
+    for edges, colors in (
+        (~inside, [theme.grey(0.45)]),
+        (inside, cluster_colors[level.labels[tail[inside]]].tolist()),
     ):
         ax.add_collection(
             LineCollection(
-                list(lines[chosen]),
+                list(lines[edges]),
                 colors=colors,
-                linewidths=width[chosen].tolist(),
-                alpha=dense,
+                linewidths=width[edges].tolist(),
+                alpha=alpha,
                 zorder=1.0,
             ),
             autolim=False,
         )
 
 
-def _width(text: str) -> float:
-    """About how long a name is, in points."""
-    return _WIDE * _NAME_SIZE * len(text)
+def _text_width(text: str) -> float:
+    """Estimated width of a name in points: 0.62 of the font size per character."""
+    return 0.62 * FONT_SIZE * len(text)
 
 
-def _fits_inside(texts: list[str], radius: float) -> bool:
-    return max(_width(text) for text in texts) <= 1.8 * radius
+def _fit_inside(texts: list[str], radius: float) -> bool:
+    """Whether all names fit inside their nodes."""
+    return max(_text_width(text) for text in texts) <= 1.8 * radius
 
 
 def _margin(texts: list[str], radius: float) -> float:
-    """Points to leave free on the left and on the right: enough for most names."""
-    if not texts or _fits_inside(texts, radius):
+    """Margin on the left and right in points, enough for half of the names."""
+    if not texts or _fit_inside(texts, radius):
         return 2.0 * radius
-    return 2.0 * radius + float(np.median([_width(text) for text in texts]))
+    return 2.0 * radius + float(np.median([_text_width(text) for text in texts]))
 
 
-def _figure_size(places: FloatArray, texts: list[str], radius: float) -> tuple[float, float]:
-    """Width and height in inches of a figure with the proportions of the graph and its names."""
-    across, up = np.maximum(np.ptp(places, axis=0), 1e-9)
-    room = 7.0 if not texts or _fits_inside(texts, radius) else 8.0
-    width = room + 2.0 * _margin(texts, radius) / 72.0
-    return width, float(np.clip(room * up / across, 3.0, room)) + 0.5
+def _figure_size(xy: FloatArray, texts: list[str], radius: float) -> tuple[float, float]:
+    """Width and height in inches, in the proportions of the graph and its names."""
+    width, height = np.maximum(np.ptp(xy, axis=0), 1e-9)
+    longer = 7.0 if not texts or _fit_inside(texts, radius) else 8.0
+    figure_width = longer + 2.0 * _margin(texts, radius) / 72.0
+    return figure_width, float(np.clip(longer * height / width, 3.0, longer)) + 0.5
 
 
-def _frame(ax: Axes, places: FloatArray, texts: list[str], radius: float) -> None:
-    """Limits that leave room for the nodes at the border and for their names."""
-    low, high = places.min(axis=0), places.max(axis=0)
-    free = np.array([_margin(texts, radius), 2.0 * radius])
-    sides = np.array([points_along(ax, "x"), points_along(ax, "y")])
-    # Points for one unit, the same across and up; at least half of the axes is for the graph.
-    unit = np.maximum(sides - 2.0 * free, sides / 2.0) / np.maximum(high - low, 1e-9)
-    reach = free / float(unit.min())
+def _set_limits(ax: Axes, xy: FloatArray, texts: list[str], radius: float) -> None:
+    """Set limits that leave room for the outermost nodes and their names."""
+    low, high = xy.min(axis=0), xy.max(axis=0)
+    margin = np.array([_margin(texts, radius), 2.0 * radius])
+    sides = np.array([length_in_points(ax, "x"), length_in_points(ax, "y")])
+    # Points per unit, the same for x and y; at least half of the axes is for the graph.
+    scale = np.maximum(sides - 2.0 * margin, sides / 2.0) / np.maximum(high - low, 1e-9)
+    reach = margin / float(scale.min())
     ax.set_xlim(low[0] - reach[0], high[0] + reach[0])
     ax.set_ylim(low[1] - reach[1], high[1] + reach[1])
 
 
-def _write_inside(ax: Axes, places: FloatArray, texts: list[str], colors: list[str]) -> None:
-    """Names inside the nodes, in black or white."""
+def _write_inside(ax: Axes, xy: FloatArray, texts: list[str], colors: list[str]) -> None:
+    """Write the names inside the nodes, in black or white."""
     from matplotlib.colors import to_rgb
 
-    for (x, y), text, color in zip(places, texts, colors, strict=True):
+    for (x, y), text, color in zip(xy, texts, colors, strict=True):
         red, green, blue = to_rgb(color)
         ax.text(
             x,
@@ -215,38 +221,38 @@ def _write_inside(ax: Axes, places: FloatArray, texts: list[str], colors: list[s
             text,
             ha="center",
             va="center",
-            fontsize=_NAME_SIZE,
+            fontsize=FONT_SIZE,
             color="black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.55 else "white",
             parse_math=False,
         )
 
 
 def _write_beside(
-    ax: Axes, places: FloatArray, texts: list[str], radius: float, first: IntArray
+    ax: Axes, xy: FloatArray, texts: list[str], radius: float, priority: IntArray
 ) -> None:
-    """Names beside the nodes, as many as find room."""
+    """Write the names beside the nodes, where they do not overlap."""
     from matplotlib.patheffects import withStroke
 
-    across, up = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
-    unit = min(points_along(ax, "x") / across, points_along(ax, "y") / up)
+    width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
+    scale = min(length_in_points(ax, "x") / width, length_in_points(ax, "y") / height)
     sides = name_sides(
-        places * unit,
-        np.array([_width(text) for text in texts]),
-        height=1.15 * _NAME_SIZE,
+        xy * scale,
+        np.array([_text_width(text) for text in texts]),
+        height=1.15 * FONT_SIZE,
         radius=radius,
         margin=_margin(texts, radius),
-        first=first,
+        priority=priority,
     )
-    halo = [withStroke(linewidth=1.5, foreground=theme_of(ax).ground)]
+    halo = [withStroke(linewidth=1.5, foreground=theme_of(ax).background)]
     for node in np.flatnonzero(sides):
         ax.annotate(
             texts[node],
-            (places[node, 0], places[node, 1]),
+            (xy[node, 0], xy[node, 1]),
             xytext=(1.2 * radius * sides[node], 0.0),
             textcoords="offset points",
             ha="left" if sides[node] > 0 else "right",
             va="center",
-            fontsize=_NAME_SIZE,
+            fontsize=FONT_SIZE,
             path_effects=halo,
             parse_math=False,
         )

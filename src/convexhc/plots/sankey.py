@@ -1,4 +1,4 @@
-"""How the clusters of some levels flow into each other."""
+"""Sankey diagram of the clusters of several levels."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc._types import IntArray
+from convexhc._text import counted, format_number
+from convexhc._types import Labels
 from convexhc.layout import (
     Bars,
     Ribbons,
     cluster_ranks,
     color_ranks,
-    colors_of,
     partition_flow,
+    rank_colors,
 )
 from convexhc.path import Path
-from convexhc.plots.chosen import path_of, tree_cut
-from convexhc.plots.style import Theme, axes_for, bare, counted, points_along, theme_of
+from convexhc.plots.selection import check_path, select_cut
+from convexhc.plots.style import Theme, axes_or_new, hide_spines, length_in_points, theme_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_BAR = 0.06
-_LEVELS = 4
+# Width of a bar; neighbouring columns are one unit apart.
+BAR_WIDTH = 0.06
+# Columns drawn by default.
+DEFAULT_LEVELS = 4
 
 
 def sankey(
@@ -35,27 +38,27 @@ def sankey(
     lam: Iterable[float] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw chosen levels as columns of clusters, with ribbons for the nodes that they share.
+    """Draw levels as columns of clusters, with ribbons for the nodes that clusters share.
 
-    Levels stand from fine to coarse. Those chosen by number are cuts of the tree and only ever
-    fuse; those chosen by lam are what the path found there, so that splits show as ribbons that
-    part. A ribbon wears the colour of the finer cluster.
+    Levels are ordered from fine to coarse. Levels selected by number of clusters are cuts of the
+    tree and only merge; levels selected by lam are the partitions of the path, so ribbons also
+    show splits. A ribbon has the colour of the finer cluster.
 
     Parameters
     ----------
     path : Path
-        What to draw.
+        The path.
     n_clusters : sequence of int, optional
-        Levels by their number of clusters.
+        Levels by number of clusters.
     lam : sequence of float, optional
-        Levels by lam. Without either, the most notable levels and some others.
+        Levels by lam. Without either, the most persistent levels and some between them.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Column a stands at x = a. O(n log n) for each level.
+        Column a is at x = a. O(n log n) per level.
 
     Raises
     ------
@@ -72,35 +75,35 @@ def sankey(
     >>> [text.get_text().splitlines()[0] for text in ax.get_xticklabels()]
     ['6 clusters', '2 clusters', '1 cluster']
     """
-    path = path_of(path)
-    levels = _levels(path, n_clusters, lam)
-    ax = axes_for(ax, (1.5 + 1.9 * len(levels), 5.6))
+    path = check_path(path)
+    levels = _select_levels(path, n_clusters, lam)
+    ax = axes_or_new(ax, (1.5 + 1.9 * len(levels), 5.6))
     theme = theme_of(ax)
     ranks = color_ranks(path.tree)
-    bars, ribbons = partition_flow([labels for labels, _ in levels], path.tree.leaf_order())
-    worn = [colors_of(cluster_ranks(labels, ranks), dark=theme.dark) for labels, _ in levels]
-    for at, flow in enumerate(ribbons):
-        _draw_ribbons(ax, at, flow, worn[at])
-    for at, column in enumerate(bars):
-        _draw_bars(ax, at, column, worn[at], theme)
+    columns, flows = partition_flow([labels for labels, _ in levels], path.tree.leaf_order())
+    colors = [rank_colors(cluster_ranks(labels, ranks), dark=theme.dark) for labels, _ in levels]
+    for column, ribbons in enumerate(flows):
+        _draw_ribbons(ax, column, ribbons, colors[column])
+    for column, bars in enumerate(columns):
+        _draw_bars(ax, column, bars, colors[column], theme)
     ax.set_xlim(-0.15, len(levels) - 0.7)
     ax.set_ylim(1.02, -0.02)
     ax.set_yticks([])
     ax.set_xticks(
         range(len(levels)),
         [
-            f"{counted(column.cluster.size, 'cluster')}\n" + rf"$\lambda$ = {at:.3g}"
-            for column, (_, at) in zip(bars, levels, strict=True)
+            f"{counted(bars.cluster.size, 'cluster')}\n" + rf"$\lambda$ = {format_number(at)}"
+            for bars, (_, at) in zip(columns, levels, strict=True)
         ],
     )
     ax.tick_params(length=0)
-    bare(ax)
+    hide_spines(ax)
     return ax
 
 
-def _levels(
+def _select_levels(
     path: Path, n_clusters: Iterable[int] | None, lam: Iterable[float] | None
-) -> list[tuple[IntArray, float]]:
+) -> list[tuple[Labels, float]]:
     """Labels and lam of each column, from fine to coarse."""
     if n_clusters is not None and lam is not None:
         raise ValueError("give n_clusters or lam, received both.")
@@ -108,65 +111,69 @@ def _levels(
         levels = [(path.labels(lam=at), at) for at in sorted({float(at) for at in lam})]
     else:
         counts = _default_counts(path) if n_clusters is None else n_clusters
-        levels = [tree_cut(path.tree, n_clusters=k) for k in sorted(set(counts), reverse=True)]
+        levels = [select_cut(path.tree, n_clusters=k) for k in sorted(set(counts), reverse=True)]
     if not levels:
-        raise ValueError("no level was given: name at least one, two to see a flow.")
+        raise ValueError("received no level: give at least one, and two or more to show a flow.")
     return levels
 
 
 def _default_counts(path: Path) -> list[int]:
-    """Numbers of clusters worth a column: lasting ones, then some evenly spread between."""
-    # Below what the path reached, components are joined for the sake of the tree only.
+    """Numbers of clusters of the default columns: persistent ones, then evenly spaced ones."""
+    # Coarser cuts than the end of the path come from merges that only complete the tree.
     available = np.array(path.level_n_clusters)
     available = available[available >= path.n_clusters[-1]]
-    lasting = [p.n_clusters for count in (1, 3) for p in path.tree.notable_plateaus(count)]
+    persistent = [p.n_clusters for count in (1, 3) for p in path.tree.notable_plateaus(count)]
     most = max(2.0, min(len(path.names) / 2.0, 60.0))
-    targets = np.geomspace(2.0, most, _LEVELS)
+    targets = np.geomspace(2.0, most, DEFAULT_LEVELS)
     nearest = [int(available[np.abs(np.log(available / target)).argmin()]) for target in targets]
-    chosen: list[int] = []
-    for count in [*lasting, *nearest]:
-        # Levels that hardly differ would only repeat each other.
-        if len(chosen) < _LEVELS and all(abs(np.log(count / k)) > 0.4 for k in chosen):
-            chosen.append(count)
-    return chosen if len(chosen) > 1 else available[-_LEVELS:].tolist()
+    counts: list[int] = []
+    for count in [*persistent, *nearest]:
+        # Skip levels that are nearly the same as a selected one.
+        if len(counts) < DEFAULT_LEVELS and all(abs(np.log(count / k)) > 0.4 for k in counts):
+            counts.append(count)
+    return counts if len(counts) > 1 else available[-DEFAULT_LEVELS:].tolist()
 
 
-def _draw_bars(ax: Axes, at: int, bars: Bars, worn: Sequence[str], theme: Theme) -> None:
-    """A column of clusters, with their sizes where there is room."""
+def _draw_bars(ax: Axes, column: int, bars: Bars, colors: Sequence[str], theme: Theme) -> None:
+    """Draw a column of clusters, with their sizes where there is room."""
     from matplotlib.collections import PolyCollection
 
-    left, right = np.full(bars.start.size, at - _BAR / 2), np.full(bars.start.size, at + _BAR / 2)
+    left = np.full(bars.start.size, column - BAR_WIDTH / 2)
+    right = np.full(bars.start.size, column + BAR_WIDTH / 2)
     corners = np.stack(
         [left, bars.start, right, bars.start, right, bars.stop, left, bars.stop], axis=1
     ).reshape(-1, 4, 2)
-    colors = [worn[cluster] for cluster in bars.cluster]
-    ax.add_collection(PolyCollection(list(corners), facecolors=colors, linewidths=0, zorder=2.0))
-    room = points_along(ax, "y")
+    ax.add_collection(
+        PolyCollection(
+            list(corners), facecolors=[colors[c] for c in bars.cluster], linewidths=0, zorder=2.0
+        )
+    )
+    height = length_in_points(ax, "y")
     for start, stop, size in zip(bars.start, bars.stop, bars.size, strict=True):
-        if room * (stop - start) >= 8.0 and size > 1:
+        if height * (stop - start) >= 8.0 and size > 1:
             ax.text(
-                at + 0.7 * _BAR,
+                column + 0.7 * BAR_WIDTH,
                 (start + stop) / 2.0,
                 str(size),
                 va="center",
                 fontsize=7.0,
-                color=theme.mixed(0.85),
+                color=theme.grey(0.85),
                 zorder=3.0,
             )
 
 
-def _draw_ribbons(ax: Axes, at: int, flow: Ribbons, worn: Sequence[str]) -> None:
-    """Ribbons from one column to the next, level at both ends."""
+def _draw_ribbons(ax: Axes, column: int, ribbons: Ribbons, colors: Sequence[str]) -> None:
+    """Draw the ribbons from one column to the next, horizontal at both ends."""
     from matplotlib.collections import PolyCollection
 
     t = np.linspace(0.0, 1.0, 24)
-    bend = t * t * (3.0 - 2.0 * t)
-    x = at + _BAR / 2 + t * (1.0 - _BAR)
-    top = flow.left[:, None] + (flow.right - flow.left)[:, None] * bend
+    smoothstep = t * t * (3.0 - 2.0 * t)
+    x = column + BAR_WIDTH / 2 + t * (1.0 - BAR_WIDTH)
+    top = ribbons.left[:, None] + (ribbons.right - ribbons.left)[:, None] * smoothstep
     outline_x = np.concatenate([x, x[::-1]])
-    outline_y = np.concatenate([top, (top + flow.width[:, None])[:, ::-1]], axis=1)
-    shapes = np.stack([np.broadcast_to(outline_x, outline_y.shape), outline_y], axis=-1)
-    colors = [worn[cluster] for cluster in flow.source]
+    outline_y = np.concatenate([top, (top + ribbons.width[:, None])[:, ::-1]], axis=1)
+    outlines = np.stack([np.broadcast_to(outline_x, outline_y.shape), outline_y], axis=-1)
+    facecolors = [colors[cluster] for cluster in ribbons.source]
     ax.add_collection(
-        PolyCollection(list(shapes), facecolors=colors, alpha=0.4, linewidths=0, zorder=1.0)
+        PolyCollection(list(outlines), facecolors=facecolors, alpha=0.4, linewidths=0, zorder=1.0)
     )

@@ -1,4 +1,4 @@
-"""All scales of a path at a glance: how many clusters, how lasting, how far apart."""
+"""Scan over all scales of a path: cluster counts, persistence, and distances between levels."""
 
 from __future__ import annotations
 
@@ -7,30 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.layout import information_map, lam_limits, palette
+from convexhc.layout import palette, partition_distances
 from convexhc.path import Path
-from convexhc.plots.chosen import path_of, tree_cut
+from convexhc.plots.selection import check_path, select_cut
 from convexhc.plots.style import (
+    Limits,
     Theme,
-    axes_for,
-    bare,
-    lam_axis,
+    axes_or_new,
+    colormap,
+    hide_spines,
+    lam_limits,
+    length_in_points,
     mark_lam,
-    points_along,
-    shades,
+    set_lam_axis,
     theme_of,
 )
 from convexhc.tree import Plateau
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Limits = tuple[float, float]
-
-# Bottom and height of each panel, as shares of the whole.
-_COUNTS = (0.70, 0.30)
-_PERSISTENCE = (0.52, 0.14)
-_INFORMATION = (0.0, 0.48)
 
 
 def scan(
@@ -41,28 +36,28 @@ def scan(
     max_levels: int = 60,
     ax: Axes | None = None,
 ) -> tuple[Axes, Axes, Axes]:
-    """Draw the numbers that tell good scales from accidents over one axis of log lam.
+    """Draw three indicators of good scales over one axis of log lam.
 
-    From the top: the number of clusters and the effective rank; the persistence of every plateau
-    of the tree, in powers of ten of lam; the variation of information between the partitions at
-    any two lam, as a share of log n, where a lasting scale is a dark square. Chosen scales are
-    marked in all three.
+    From the top: the number of clusters and the effective rank; the persistence of each plateau
+    of the tree, in decades of lam; the variation of information between the partitions at any two
+    lam, divided by log n, in which a persistent scale is a dark square. Selected scales are marked
+    in all three.
 
     Parameters
     ----------
     path : Path
-        What to draw.
+        The path.
     n_clusters, lam : number or sequence of numbers, optional
-        Scales to mark; by default the most notable ones, up to three.
+        Scales to mark; by default up to three notable plateaus.
     max_levels : int
-        Partitions compared at most; a sample stands for more of them.
+        Number of partitions compared at most; a sample represents more of them.
     ax : matplotlib.axes.Axes, optional
-        Axes whose place the three panels take; by default a new figure.
+        Axes to replace by the three panels; by default those of a new figure.
 
     Returns
     -------
     tuple of three matplotlib.axes.Axes
-        Counts, persistence, information. O(max_levels^2 n log n).
+        Counts, persistence, variation of information. O(max_levels^2 n log n).
 
     Raises
     ------
@@ -79,21 +74,21 @@ def scan(
     >>> [text.get_text() for text in counts.texts]
     ['2']
     """
-    path = path_of(path)
-    host = axes_for(ax, (7.0, 8.4))
+    path = check_path(path)
+    host = axes_or_new(ax, (7.0, 8.4))
     theme = theme_of(host)
     host.set_axis_off()
     limits = lam_limits(path.lambdas)
     marks = [mark for mark in _marks(path, n_clusters, lam) if limits[0] < mark[0] < limits[1]]
-    counts = host.inset_axes((0.0, _COUNTS[0], 1.0, _COUNTS[1]))
-    persistence = host.inset_axes((0.0, _PERSISTENCE[0], 1.0, _PERSISTENCE[1]), sharex=counts)
-    information = host.inset_axes((0.0, _INFORMATION[0], 1.0, _INFORMATION[1]), sharex=counts)
-    scale = host.inset_axes((1.02, _INFORMATION[0], 0.02, _INFORMATION[1]))
-    _draw_counts(counts, path, limits)
-    _draw_persistence(persistence, path.plateaus, marks, limits, theme, len(path.names))
-    _draw_information(information, scale, path, limits, theme, max_levels)
+    counts = host.inset_axes((0.0, 0.70, 1.0, 0.30))
+    persistence = host.inset_axes((0.0, 0.52, 1.0, 0.14), sharex=counts)
+    information = host.inset_axes((0.0, 0.0, 1.0, 0.48), sharex=counts)
+    color_bar = host.inset_axes((1.02, 0.0, 0.02, 0.48))
+    _draw_counts(counts, path, limits, theme_of(counts))
+    _draw_persistence(persistence, path.plateaus, marks, limits, theme)
+    _draw_information(information, color_bar, path, limits, theme, max_levels)
     for panel in (counts, persistence, information):
-        lam_axis(panel, limits, label=panel is information)
+        set_lam_axis(panel, limits, label=panel is information)
         panel.tick_params(axis="x", which="both", labelbottom=panel is information)
         for at, _ in marks:
             mark_lam(panel, at, theme)
@@ -106,28 +101,27 @@ def _marks(
     n_clusters: int | Iterable[int] | None,
     lam: float | Iterable[float] | None,
 ) -> list[tuple[float, int]]:
-    """Where the chosen scales are on the axis, and how many clusters they have."""
+    """Position on the lam axis and number of clusters of each selected scale."""
     if n_clusters is None and lam is None:
-        wanted: Sequence[int] = [plateau.n_clusters for plateau in path.tree.notable_plateaus()]
+        selected: Sequence[int] = [plateau.n_clusters for plateau in path.tree.notable_plateaus()]
     else:
-        wanted = [] if n_clusters is None else np.atleast_1d(np.array(n_clusters)).tolist()
+        selected = [] if n_clusters is None else np.atleast_1d(np.array(n_clusters)).tolist()
     marks = []
-    for count in wanted:
-        labels, at = tree_cut(path.tree, n_clusters=count)
+    for count in selected:
+        labels, at = select_cut(path.tree, n_clusters=count)
         marks.append((at, int(labels.max()) + 1))
     for at in [] if lam is None else np.atleast_1d(np.array(lam, dtype=np.float64)).tolist():
         marks.append((at, int(path.labels(lam=at).max()) + 1))
     return sorted(set(marks))
 
 
-def _draw_counts(ax: Axes, path: Path, limits: Limits) -> None:
-    """Number of clusters as a staircase, effective rank as a line."""
+def _draw_counts(ax: Axes, path: Path, limits: Limits, theme: Theme) -> None:
+    """Draw the number of clusters as steps and the effective rank as a line."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    theme = theme_of(ax)
     blue, orange = palette(2, dark=theme.dark)
     lambdas = np.maximum(path.lambdas, limits[0])
-    # The last partition holds to the end of the axis.
+    # The last partition extends to the end of the axis.
     ax.step(
         np.append(lambdas, limits[1]),
         np.append(path.n_clusters, path.n_clusters[-1]),
@@ -152,7 +146,7 @@ def _draw_counts(ax: Axes, path: Path, limits: Limits) -> None:
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.legend(frameon=False, fontsize="small", loc="lower left")
-    bare(ax, keep=("left", "bottom"))
+    hide_spines(ax, keep=("left", "bottom"))
 
 
 def _draw_persistence(
@@ -161,28 +155,26 @@ def _draw_persistence(
     marks: list[tuple[float, int]],
     limits: Limits,
     theme: Theme,
-    n: int,
 ) -> None:
-    """One bar a plateau: as wide as its range of lam, and as high as that is long."""
+    """Draw one bar per plateau: its width is the range of lam, its height the number of decades."""
     bars = [(max(p.lam_from, limits[0]), min(p.lam_to, limits[1]), p) for p in plateaus]
     heights = np.array([p.log_width / np.log(10.0) for _, _, p in bars])
     accent = palette(1, dark=theme.dark)[0]
-    chosen = [any(low <= at <= high for at, _ in marks) for low, high, _ in bars]
+    marked = [any(low <= at <= high for at, _ in marks) for low, high, _ in bars]
     ax.bar(
         [low for low, _, _ in bars],
         heights,
         width=[high - low for low, high, _ in bars],
         align="edge",
-        color=[accent if is_chosen else theme.mixed(0.3) for is_chosen in chosen],
-        edgecolor=theme.ground,
+        color=[accent if is_marked else theme.grey(0.3) for is_marked in marked],
+        edgecolor=theme.background,
         linewidth=0.6,
     )
-    top = max(float(heights.max()), 0.1)
-    ax.set_ylim(0.0, 1.3 * top)
-    room = points_along(ax, "x") / np.log(limits[1] / limits[0])
+    ax.set_ylim(0.0, 1.3 * max(float(heights.max()), 0.1))
+    points_per_log = length_in_points(ax, "x") / np.log(limits[1] / limits[0])
     for (low, high, plateau), height in zip(bars, heights, strict=True):
         text = str(plateau.n_clusters)
-        if room * np.log(max(high / low, 1.0)) > 6.0 * len(text) + 2.0:
+        if points_per_log * np.log(max(high / low, 1.0)) > 6.0 * len(text) + 2.0:
             ax.text(
                 np.sqrt(low * high),
                 height,
@@ -190,38 +182,38 @@ def _draw_persistence(
                 ha="center",
                 va="bottom",
                 fontsize="x-small",
-                bbox={"facecolor": theme.ground, "edgecolor": "none", "pad": 0.8},
+                bbox={"facecolor": theme.background, "edgecolor": "none", "pad": 0.8},
             )
     ax.locator_params(axis="y", nbins=3)
     ax.set_ylabel("persistence\n(decades)", fontsize="small")
-    bare(ax, keep=("left", "bottom"))
+    hide_spines(ax, keep=("left", "bottom"))
 
 
 def _draw_information(
-    ax: Axes, scale: Axes, path: Path, limits: Limits, theme: Theme, max_levels: int
+    ax: Axes, color_bar: Axes, path: Path, limits: Limits, theme: Theme, max_levels: int
 ) -> None:
-    """Distances between the partitions at any two lam."""
-    found = information_map(path, max_levels=max_levels)
+    """Draw the distances between the partitions at any two lam."""
+    found = partition_distances(path, max_levels=max_levels)
     borders = np.maximum(found.borders, limits[0])
     borders[-1] = limits[1]
     mesh = ax.pcolormesh(
-        borders, borders, found.distance, cmap=shades(theme).reversed(), vmin=0.0, vmax=1.0
+        borders, borders, found.distance, cmap=colormap(theme).reversed(), vmin=0.0, vmax=1.0
     )
     mesh.set_rasterized(True)
-    lam_axis(ax, limits, which="y")
-    bar = ax.figure.colorbar(mesh, cax=scale)
+    set_lam_axis(ax, limits, side="y")
+    bar = ax.figure.colorbar(mesh, cax=color_bar)
     bar.outline.set_visible(False)
     bar.set_label("variation of information / log n")
-    bare(ax)
+    hide_spines(ax)
 
 
 def _write_marks(ax: Axes, marks: list[tuple[float, int]]) -> None:
-    """Write the number of clusters above each mark, unless it would cover the one before."""
+    """Write the number of clusters above each mark, unless it would overlap the previous one."""
     low, high = ax.get_xlim()
-    room = points_along(ax, "x") / np.log(high / low)
+    points_per_log = length_in_points(ax, "x") / np.log(high / low)
     last = -np.inf
     for at, count in marks:
-        if room * (np.log(at) - last) < 9.0 * len(str(count)):
+        if points_per_log * (np.log(at) - last) < 9.0 * len(str(count)):
             continue
         last = np.log(at)
         ax.annotate(

@@ -1,8 +1,8 @@
-"""The report of a path: one HTML file that needs no network, and the card of a notebook.
+"""The report of a path, one self-contained HTML file, and its notebook view.
 
-Read in this order: ``packing`` (arrays as short text), ``levels`` (what the path found, level by
-level), ``pictures`` (what is drawn), ``document`` (the page) and ``notebook``. The page itself is
-in ``page/``: its skeleton, its style, and its scripts, which are joined in one file.
+``path_data`` and ``figure_data`` collect what the page shows, ``array_encoding`` makes arrays
+short, ``document`` assembles the page and ``notebook`` the notebook view. The directory ``page/``
+holds the HTML template, the style sheet and the scripts.
 """
 
 from convexhc.report.document import report_html, write_report

@@ -1,4 +1,4 @@
-"""The page: skeleton, style, scripts and data joined in one file that asks nobody for anything."""
+"""Assembly of the report: template, style, scripts and data in one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ import hashlib
 import html
 import json
 import os
+import re
 from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
 from convexhc._files import write_bytes
 from convexhc.graph import Graph
+from convexhc.layout import align_nodes
 from convexhc.path import Path
 from convexhc.path.suggestion import warning_text
-from convexhc.report.levels import levels
-from convexhc.report.pictures import (
-    assignment_map,
-    drawing,
-    in_order,
-    information,
-    similarity_map,
-    trails,
+from convexhc.report.figure_data import (
+    assignment_data,
+    distance_data,
+    graph_data,
+    similarity_data,
+    trajectory_data,
 )
+from convexhc.report.path_data import path_data
 from convexhc.version import __version__
 
-# The scripts in the order in which they are joined: each uses only those before it.
+# Scripts in the order of concatenation; each uses only those before it when loaded.
 SCRIPTS = (
     "data.js",
     "axis.js",
     "surface.js",
-    "shades.js",
     "scan.js",
-    "information.js",
+    "distances.js",
     "graph.js",
-    "trails.js",
-    "heat.js",
+    "trajectories.js",
+    "heatmap.js",
     "tree.js",
     "clusters.js",
     "levels.js",
@@ -54,17 +54,17 @@ def write_report(
     title: str | None = None,
     notes: Iterable[str] = (),
 ) -> None:
-    """Write the report of a path: one HTML file, whole or not at all.
+    """Write the report of a path to one HTML file, atomically.
 
-    The file holds everything it shows and asks no network for anything. A slider over lam moves
-    the drawing of the graph, the centroids, the heat map and the cut of the tree together.
+    The file is self-contained and makes no network requests. A slider over lam updates the
+    drawing of the graph, the centroids, the heat map and the cut of the tree together.
 
     Parameters
     ----------
     path : Path
-        What `convexhc.solve_path` found. Centroids are shown if it kept them.
+        Result of `convexhc.solve_path`. Centroids are shown if it kept them.
     file : path
-        Where to write; replaced if it exists.
+        File to write; replaced if it exists.
     graph : Graph, optional
         The graph to draw; without it there is no drawing.
     similarity : Graph, optional
@@ -77,7 +77,7 @@ def write_report(
     Raises
     ------
     ValueError
-        A graph with another number of nodes than the path.
+        The graph or the similarity has another number of nodes than the path.
     OSError
         The file cannot be written.
 
@@ -92,7 +92,7 @@ def write_report(
     ...     write_report(path, f"{folder}/report.html", graph=convexhc.as_graph(K))
     """
     page = report_html(path, graph=graph, similarity=similarity, title=title, notes=notes)
-    # A title may hold half a character, which no encoding knows; the data is plain ASCII.
+    # A title may contain a lone surrogate, which UTF-8 cannot encode; the data is plain ASCII.
     write_bytes(file, page.encode("utf-8", "xmlcharrefreplace"))
 
 
@@ -104,7 +104,7 @@ def report_html(
     title: str | None = None,
     notes: Iterable[str] = (),
 ) -> str:
-    """The report of a path as the text of one HTML file; see `write_report`.
+    """The report of a path as HTML text; see `write_report`.
 
     Examples
     --------
@@ -115,41 +115,39 @@ def report_html(
     1
     """
     names = path.names
-    drawn = None if graph is None else in_order(graph, names, "graph")
-    compared = drawn if similarity is None else in_order(similarity, names, "similarity")
+    graph = None if graph is None else align_nodes(graph, names)
+    matrix = graph if similarity is None else align_nodes(similarity, names, "similarity")
     order = path.tree.leaf_order()
-    shown = "Clusters at every scale" if title is None else title
+    heading = "Clusters at every scale" if title is None else title
     data = {
-        **levels(path),
-        "title": shown,
-        "graph": None if drawn is None else drawing(drawn),
-        "similarity": None if compared is None else similarity_map(compared, order),
-        "assignment": assignment_map(path, order),
-        "trails": trails(path),
-        "information": information(path),
+        **path_data(path),
+        "graph": None if graph is None else graph_data(graph),
+        "similarity": None if matrix is None else similarity_data(matrix, order),
+        "assignment": assignment_data(path, order),
+        "trajectories": trajectory_data(path),
+        "distances": distance_data(path),
         "options": {name: str(value) for name, value in path.provenance.options.items()},
         "version": path.provenance.version,
         "notes": [*_evidence(path), *(str(note) for note in notes)],
     }
-    return _page(shown, path.summary(), data)
+    return _fill_template(heading, path.summary(), data)
 
 
 def _evidence(path: Path) -> list[str]:
-    """What speaks for the suggested scale, or against it."""
+    """Evidence for or against the suggested scale."""
     if not path.suggestion.confident:
         return [f"Caution: {warning_text(path)}"]
     return [] if path.structure is None else [f"Structure: {path.structure}."]
 
 
-def _page(title: str, summary: str, data: dict[str, Any]) -> str:
-    """Fill the skeleton; the only scripts and styles allowed to work are those put in here."""
+def _fill_template(title: str, summary: str, data: dict[str, Any]) -> str:
+    """Fill the template; the content security policy allows only this style and this script."""
     style = _read("style.css")
     script = "(() => {\n" + "\n".join(_read(name) for name in SCRIPTS) + "})();\n"
     policy = (
-        f"default-src 'none'; style-src {_fingerprint(style)}; "
-        f"script-src {_fingerprint(script)}; base-uri 'none'; form-action 'none'; img-src data:"
+        f"default-src 'none'; style-src {_source_hash(style)}; "
+        f"script-src {_source_hash(script)}; base-uri 'none'; form-action 'none'; img-src data:"
     )
-    page = _read("page.html")
     parts = {
         "policy": policy,
         "title": html.escape(title),
@@ -157,29 +155,24 @@ def _page(title: str, summary: str, data: dict[str, Any]) -> str:
         "generator": f"convexhc {__version__}",
         "style": style,
         "script": script,
-        "data": embedded(data),
+        "data": json_for_script(data),
     }
-    # Cut at the marks first, so that a mark inside a title or a name is not filled again.
-    head, *pieces = page.split("{{")
-    filled = [head]
-    for piece in pieces:
-        mark, rest = piece.split("}}", 1)
-        filled += [parts[mark], rest]
-    return "".join(filled)
+    # One pass: a placeholder inside a title or a name stays as it is.
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("page.html"))
 
 
-def embedded(data: dict[str, Any]) -> str:
-    """JSON that can stand inside a script element: no name can end it or open another."""
+def json_for_script(data: dict[str, Any]) -> str:
+    """JSON for a script element, with all characters escaped that could end it."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _read(name: str) -> str:
-    """A file of the page, as it was shipped."""
+    """Text of a file of the page."""
     return (resources.files("convexhc.report") / "page" / name).read_text(encoding="utf-8")
 
 
-def _fingerprint(text: str) -> str:
-    """What the browser must find in an element before it lets it work."""
+def _source_hash(text: str) -> str:
+    """Hash source of a content security policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,4 +1,4 @@
-"""The card of a path in a notebook: a sparkline, the summary, and the report when it is small."""
+"""Notebook view of a path: a sparkline, the summary, and the report if it is small."""
 
 from __future__ import annotations
 
@@ -6,41 +6,40 @@ import html
 
 import numpy as np
 
+from convexhc._text import counted, format_number
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.report.document import report_html
 
-# Nodes up to which a notebook shows the report: every output is a copy inside the notebook.
-SMALL_NODES = 300
-# Characters of a page up to which a notebook shows it.
-SMALL_PAGE = 400_000
-
-_WIDTH, _HEIGHT, _MARGIN = 220.0, 48.0, 4.0
+# Paths with more nodes are shown without the report: each output cell stores a copy of it.
+MAX_NODES = 300
+# Reports with more characters are omitted, too.
+MAX_REPORT_LENGTH = 400_000
 
 
 def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
-    """A path as a notebook shows it.
+    """Notebook view of a path.
 
-    A card with the number of clusters against log lam and the summary; for up to 300 nodes the
-    report follows, with its slider, in a frame that can reach neither the notebook nor a network.
+    A card shows the number of clusters over log lam and the summary. For up to 300 nodes the
+    interactive report follows, in a sandboxed frame without access to notebook or network.
 
     Parameters
     ----------
     path : Path
-        What `convexhc.solve_path` found.
+        Result of `convexhc.solve_path`.
     graph : Graph, optional
-        The graph to draw; a path does not know it.
+        The graph to draw; the path does not store it.
 
     Returns
     -------
     str
-        HTML with all styles inside its elements.
+        HTML with inline styles.
 
     Raises
     ------
     ValueError
-        A graph with another number of nodes than the path.
+        The graph has another number of nodes than the path.
 
     Examples
     --------
@@ -56,10 +55,10 @@ def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
         f"<strong>convexhc path</strong>{sparkline(path)}</div>"
         f"<pre style='margin:.4em 0 0'>{html.escape(path.summary())}</pre></div>"
     )
-    if len(path.names) > SMALL_NODES:
+    if len(path.names) > MAX_NODES:
         return card
     page = report_html(path, graph=graph)
-    if len(page) > SMALL_PAGE:
+    if len(page) > MAX_REPORT_LENGTH:
         return card
     return (
         f'{card}<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads" '
@@ -68,34 +67,46 @@ def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
     )
 
 
-def sparkline(path: Path) -> str:
-    """Number of clusters against log lam as a small SVG, both on logarithmic scales.
+def sparkline(path: Path, *, width: float = 220.0, height: float = 48.0) -> str:
+    """Number of clusters over lam as a small SVG, both on logarithmic scales.
 
     Examples
     --------
     >>> import numpy as np
     >>> import convexhc
-    >>> "2 to 1 clusters" in sparkline(convexhc.solve_path(np.eye(2) + 1, [0.1, 10.0]))
+    >>> "from 2 clusters to 1 as lam" in sparkline(convexhc.solve_path(np.eye(2) + 1, [0.1, 10.0]))
     True
     """
+    margin = 4.0
     lam, counts = path.lambdas, path.n_clusters
     positive = lam[lam > 0]
     floor = float(positive[0]) if positive.size else 1.0
-    # Zero has no logarithm; it stands where a third of the smallest other lam would.
-    across = _placed(np.log(np.where(lam > 0, lam, floor / 3)), _MARGIN, _WIDTH - _MARGIN)
-    up = _placed(np.log(counts.astype(np.float64)), _HEIGHT - _MARGIN, _MARGIN)
-    steps = [f"M{across[0]:.1f} {up[0]:.1f}"]
-    steps += [f"H{x:.1f}V{y:.1f}" for x, y in zip(across[1:], up[1:], strict=True)]
-    said = f"{counts[0]} to {counts[-1]} clusters as lam grows from {lam[0]:.3g} to {lam[-1]:.3g}"
+    # Zero has no logarithm and is drawn at a third of the smallest positive lam.
+    x = _rescaled(np.log(np.where(lam > 0, lam, floor / 3)), margin, width - margin)
+    y = _rescaled(np.log(counts.astype(np.float64)), height - margin, margin)
+    steps = [f"M{x[0]:.1f} {y[0]:.1f}"]
+    steps += [f"H{a:.1f}V{b:.1f}" for a, b in zip(x[1:], y[1:], strict=True)]
+    description = _description(path)
     return (
-        f'<svg role="img" aria-label="{said}" width="{_WIDTH:.0f}" height="{_HEIGHT:.0f}" '
-        f'viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}"><title>{said}</title><path '
+        f'<svg role="img" aria-label="{description}" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}"><title>{description}</title><path '
         f'd="{"".join(steps)}" fill="none" stroke="currentColor" stroke-width="1.6"/></svg>'
     )
 
 
-def _placed(values: FloatArray, low: float, high: float) -> FloatArray:
-    """Values spread between two ends; in the middle when they are all one."""
+def _description(path: Path) -> str:
+    """The sparkline in words."""
+    low, high = format_number(path.lambdas[0]), format_number(path.lambdas[-1])
+    first, last = int(path.n_clusters[0]), int(path.n_clusters[-1])
+    if len(path.levels) == 1:
+        return f"{counted(first, 'cluster')} at lam = {low}"
+    if first == last:
+        return f"{counted(first, 'cluster')} at both ends, lam = {low} and {high}"
+    return f"from {counted(first, 'cluster')} to {last} as lam grows from {low} to {high}"
+
+
+def _rescaled(values: FloatArray, low: float, high: float) -> FloatArray:
+    """Map values linearly to a range; equal values to its middle."""
     spread = float(np.ptp(values))
     if spread == 0:
         return np.full(values.shape, (low + high) / 2)

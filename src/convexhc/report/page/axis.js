@@ -1,10 +1,10 @@
-// The one lam axis of the page: the slider, the scan and the tree stand on it, one below the other.
+// The lam axis shared by the slider, the scan and the tree, which are aligned below each other.
 
 const positiveLams = DATA.lam.filter((lam) => lam > 0);
 const lowLam = positiveLams.length ? positiveLams[0] : 1;
 const highLam = positiveLams.length ? positiveLams[positiveLams.length - 1] : 1;
 const hasZero = DATA.lam[0] === 0;
-// Zero has no logarithm: it stands at the left end, and the positive values begin after a gap.
+// Zero has no logarithm: it is at the left end, and the positive values start after a gap.
 const zeroGap = hasZero && positiveLams.length ? 0.08 : 0;
 
 function shareOf(lam) {
@@ -29,7 +29,7 @@ function levelAt(lam) {
   return level;
 }
 
-// Room beside the axis: for names and scales on the left, for the joins at the top on the right.
+// Margins of the axis: names and scales on the left, merges that complete the tree on the right.
 const gutters = { left: 92, right: 40 };
 
 function fitGutters() {
@@ -40,9 +40,9 @@ function fitGutters() {
   document.documentElement.style.setProperty("--right", `${gutters.right}px`);
 }
 
-const across = (lam, width) => gutters.left + shareOf(lam) * (width - gutters.left - gutters.right);
+const lamToX = (lam, width) => gutters.left + shareOf(lam) * (width - gutters.left - gutters.right);
 
-// Round numbers inside a range: 1, 2 and 5 of each decade if there is room for them.
+// Round numbers inside a range: the densest series of multiples per decade that fits.
 function roundNumbers(low, high, room) {
   const decades = Math.log10(high / low);
   for (const digits of [[1, 2, 3, 5], [1, 2, 5], [1, 3], [1]]) {

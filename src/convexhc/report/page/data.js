@@ -1,5 +1,5 @@
 "use strict";
-// What the file holds, and what follows from it: partitions, clusters, colours.
+// The embedded data, and what is derived from it: partitions, clusters, colours.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const NODES = DATA.names.length;
@@ -7,28 +7,28 @@ const LEVELS = DATA.lam.length;
 
 const byId = (id) => document.getElementById(id);
 
-// Above either size a picture of single marks is slow as elements, and becomes a canvas.
+// Above either size, SVG is slow and figures are drawn on a canvas.
 const CANVAS_NODES = 600;
 const CANVAS_EDGES = 5000;
 
-async function inflated(text) {
-  const bytes = Uint8Array.from(atob(text.data), (letter) => letter.charCodeAt(0));
+async function decodeArray(encoded) {
+  const bytes = Uint8Array.from(atob(encoded.data), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const buffer = await new Response(stream).arrayBuffer();
-  const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
-  return new kinds[text.bytes](buffer);
+  const types = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
+  return new types[encoded.bytes](buffer);
 }
 
-// Packed arrays lie anywhere in the data; each is replaced by its numbers.
-async function inflateAll(value) {
+// Replace every encoded array in the data by its numbers.
+async function decodeAll(value) {
   for (const [key, inner] of Object.entries(value)) {
     if (inner === null || typeof inner !== "object") continue;
-    if (typeof inner.data === "string" && inner.bytes) value[key] = await inflated(inner);
-    else if (!Array.isArray(inner)) await inflateAll(inner);
+    if (typeof inner.data === "string" && inner.bytes) value[key] = await decodeArray(inner);
+    else if (!Array.isArray(inner)) await decodeAll(inner);
   }
 }
 
-// One row a level: the smallest member of the cluster of each node.
+// One row per level: the smallest member of the cluster of each node.
 let firsts = [];
 
 function readPartitions() {
@@ -44,7 +44,7 @@ function readPartitions() {
 
 const partitionCache = new Map();
 
-// Labels count clusters in the order of their smallest members, as everywhere in convexhc.
+// Labels number the clusters in the order of their smallest members, as everywhere in convexhc.
 function partition(level) {
   if (partitionCache.has(level)) return partitionCache.get(level);
   const first = firsts[level];
@@ -53,15 +53,15 @@ function partition(level) {
   for (let node = 0; node < NODES; node++) {
     if (first[node] === node) {
       labels[node] = clusters.length;
-      clusters.push({ label: clusters.length, members: [], place: DATA.ranks[node] });
+      clusters.push({ label: clusters.length, members: [], rank: DATA.ranks[node] });
     } else {
       labels[node] = labels[first[node]];
     }
     const cluster = clusters[labels[node]];
     cluster.members.push(node);
-    cluster.place = Math.min(cluster.place, DATA.ranks[node]);
+    cluster.rank = Math.min(cluster.rank, DATA.ranks[node]);
   }
-  for (const cluster of clusters) if (cluster.members.length === 1) cluster.place = -1;
+  for (const cluster of clusters) if (cluster.members.length === 1) cluster.rank = -1;
   const made = { labels, clusters };
   partitionCache.set(level, made);
   return made;
@@ -69,29 +69,27 @@ function partition(level) {
 
 const state = { level: 0, theme: "light", node: -1, anchor: -1, matrix: "", names: false };
 
-const nowPartition = () => partition(state.level);
+const currentPartition = () => partition(state.level);
 
-function colorAt(place) {
-  const worn = DATA.palette[state.theme];
-  return place < 0 ? DATA.neutral[state.theme] : worn[place % worn.length];
+function colorOf(cluster) {
+  const colors = DATA.palette[state.theme];
+  return cluster.rank < 0 ? DATA.neutral[state.theme] : colors[cluster.rank % colors.length];
 }
 
-const colorOf = (cluster) => colorAt(cluster.place);
-
-// The cluster that is looked at, if any: that of the node found, or the one clicked.
-function chosenCluster() {
+// The selected cluster, if any: that of the node searched for, or the one clicked.
+function selectedCluster() {
   const node = state.node >= 0 ? state.node : state.anchor;
-  return node < 0 ? null : nowPartition().clusters[nowPartition().labels[node]];
+  return node < 0 ? null : currentPartition().clusters[currentPartition().labels[node]];
 }
 
-function shownNumber(value) {
-  if (value === null || value === undefined) return "not known";
+function formatNumber(value) {
+  if (value === null || value === undefined) return "unknown";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(1).replace(".0e", "e");
   return String(Number(value.toPrecision(3)));
 }
 
-const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
@@ -103,20 +101,20 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
-// Colours of the style sheet, read once a theme: asking the browser for each mark is slow.
-const inks = new Map();
+// Colours of the style sheet, cached until the theme changes: computed styles are slow.
+const themeColors = new Map();
 
-function ink(name) {
-  if (!inks.has(name)) inks.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
-  return inks.get(name);
+function themeColor(name) {
+  if (!themeColors.has(name)) themeColors.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return themeColors.get(name);
 }
 
-// Widths of the figures, read all at once before anything is drawn: reading one after each change
-// would make the browser lay out the page anew every time.
+// Widths of the figures, read together before drawing: alternating reads and writes would force
+// the browser to repeat the layout each time.
 const widths = {};
 
 function measure() {
-  for (const id of ["main", "ticks", "scan", "information", "graph", "trails", "heat", "tree"]) {
+  for (const id of ["main", "ticks", "scan", "distances", "graph", "trajectories", "heatmap", "tree"]) {
     const host = byId(id);
     if (host) widths[id] = host.clientWidth;
   }

@@ -1,7 +1,7 @@
-// The graph: every node in one place at every level, in the colour of its cluster.
+// The graph: nodes have the same position at every level, and the colour of their cluster.
 
-// Graphs of up to so many nodes have names, where there is room for them.
-const NAMED_NODES = 150;
+// Larger graphs are drawn without names.
+const MAX_NAMED_NODES = 150;
 
 function makeGraph(choose) {
   const host = byId("graph");
@@ -9,17 +9,17 @@ function makeGraph(choose) {
   const manyMarks = NODES > CANVAS_NODES || graph.tail.length > CANVAS_EDGES;
   const surface = surfaceOn(host, "Drawing of the graph, nodes coloured by cluster", manyMarks);
   const radius = Math.min(8, Math.max(2.4, 62 / Math.sqrt(NODES)));
-  const named = NODES <= NAMED_NODES;
+  const named = NODES <= MAX_NAMED_NODES;
   const margin = radius + (named ? 18 : 6);
   let size = 0;
-  // A drawing that is long and flat is stretched a little, as its directions mean nothing.
-  const reach = (places) => 2 * places.reduce((most, place) => Math.max(most, Math.abs(place / 65535 - 0.5)), 1e-6);
-  const [wide, tall] = [reach(graph.x), reach(graph.y)];
-  const [pullX, pullY] = [Math.min(1.5, 1 / wide), Math.min(1.5, 1 / tall)];
-  const x = (node) => size / 2 + pullX * (graph.x[node] / 65535 - 0.5) * (size - 2 * margin);
-  const y = (node) => size / 2 - pullY * (graph.y[node] / 65535 - 0.5) * (size - 2 * margin);
+  // Stretch an elongated drawing to use the square; directions have no meaning.
+  const extent = (values) => 2 * values.reduce((most, value) => Math.max(most, Math.abs(value / 65535 - 0.5)), 1e-6);
+  const stretchX = Math.min(1.5, 1 / extent(graph.x));
+  const stretchY = Math.min(1.5, 1 / extent(graph.y));
+  const x = (node) => size / 2 + stretchX * (graph.x[node] / 65535 - 0.5) * (size - 2 * margin);
+  const y = (node) => size / 2 - stretchY * (graph.y[node] / 65535 - 0.5) * (size - 2 * margin);
 
-  // Edges inside a cluster wear its colour, those between clusters are pale.
+  // Edges inside a cluster have its colour; edges between clusters are grey.
   function drawEdges({ labels, clusters }) {
     const inside = new Map();
     const between = [];
@@ -33,8 +33,8 @@ function makeGraph(choose) {
       ends.push(x(tail), y(tail), x(head), y(head));
     }
     const crowd = Math.min(1, 1500 / graph.tail.length);
-    const looking = chosenCluster() !== null;
-    surface.segments(between, { stroke: ink("--trunk"), width: 0.8, alpha: (looking ? 0.2 : 0.25 + 0.25 * crowd) });
+    const isSelected = selectedCluster() !== null;
+    surface.segments(between, { stroke: themeColor("--trunk"), width: 0.8, alpha: (isSelected ? 0.2 : 0.25 + 0.25 * crowd) });
     for (const [label, ends] of inside) {
       const cluster = clusters[label];
       surface.segments(ends, { stroke: colorOf(cluster), width: 0.6 + 0.8 * crowd, alpha: (0.3 + 0.3 * crowd) * emphasis(cluster) });
@@ -48,7 +48,7 @@ function makeGraph(choose) {
   ruler.font = "11px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
   let placed = { size: -1, node: -1, names: [] };
 
-  // Names that touch neither a node nor another name: the node looked for first, then the busiest.
+  // Names that overlap neither a node nor another name: the selected node first, then by degree.
   function names() {
     if (placed.size === size && placed.node === state.node) return placed.names;
     const taken = byDegree.map((node) => [x(node) - radius, y(node) - radius, x(node) + radius, y(node) + radius]);
@@ -58,15 +58,15 @@ function makeGraph(choose) {
     const found = [];
     for (const node of [state.node, ...byDegree]) {
       if (node < 0 || (node === state.node && found.length)) continue;
-      const words = shortened(DATA.names[node], 16);
-      const wide = ruler.measureText(words).width;
+      const text = shortened(DATA.names[node], 16);
+      const wide = ruler.measureText(text).width;
       const reach = radius + 4;
       const options = [
         [x(node), y(node) - reach, "middle", -wide / 2],
         [x(node), y(node) + reach + 8, "middle", -wide / 2],
         [x(node) + reach, y(node) + 4, "start", 0],
         [x(node) - reach, y(node) + 4, "end", -wide],
-      ].map(([at, down, anchor, from]) => ({ node, words, across: at, down, anchor, box: [at + from, down - 9, at + from + wide, down + 2] }));
+      ].map(([at, down, anchor, from]) => ({ node, text, across: at, down, anchor, box: [at + from, down - 9, at + from + wide, down + 2] }));
       const chosen = options.find((option) => free(option.box)) || (node === state.node ? options[0] : null);
       if (!chosen) continue;
       taken.push(chosen.box);
@@ -79,21 +79,21 @@ function makeGraph(choose) {
   function draw() {
     size = widths.graph;
     surface.begin(size, size);
-    const now = nowPartition();
+    const now = currentPartition();
     drawEdges(now);
-    const panel = ink("--panel");
+    const panel = themeColor("--panel");
     for (let node = 0; node < NODES; node++) {
       const cluster = now.clusters[now.labels[node]];
-      const single = cluster.place < 0;
+      const single = cluster.rank < 0;
       surface.disc(x(node), y(node), radius * (single ? 0.8 : 1), {
         fill: colorOf(cluster), stroke: panel, width: NODES > CANVAS_NODES ? 0.5 : 1, alpha: emphasis(cluster), node,
       });
     }
     if (state.node >= 0) {
-      surface.disc(x(state.node), y(state.node), radius + 5, { stroke: ink("--ink"), width: 2.5, name: "found" });
+      surface.disc(x(state.node), y(state.node), radius + 5, { stroke: themeColor("--ink"), width: 2.5, name: "found" });
     }
-    for (const { node, words, across: at, down, anchor } of named ? names() : []) {
-      surface.text(words, at, down, { fill: ink("--ink"), anchor, halo: panel, alpha: emphasis(now.clusters[now.labels[node]]) });
+    for (const { node, text, across: at, down, anchor } of named ? names() : []) {
+      surface.text(text, at, down, { fill: themeColor("--ink"), anchor, halo: panel, alpha: emphasis(now.clusters[now.labels[node]]) });
     }
     surface.end();
   }
@@ -106,12 +106,13 @@ function makeGraph(choose) {
       const distance = (x(node) - px) ** 2 + (y(node) - py) ** 2;
       if (distance < nearest) [best, nearest] = [node, distance];
     }
-    return best < 0 ? null : { node: best, words: nodeWords(best) };
+    return best < 0 ? null : { node: best, text: nodeText(best) };
   };
   listenOn(host, find, choose);
-  const hidden = graph.total - graph.tail.length;
+  const drawn = graph.tail.length;
   byId("graph-caption").textContent =
-    `${counted(graph.total, "edge")}${hidden ? `, the ${graph.tail.length} strongest drawn` : ""}. ` +
-    "Edges inside a cluster wear its colour; grey nodes are still alone.";
+    `${counted(graph.total, "edge")}` +
+    (drawn < graph.total ? `, of which ${drawn} are drawn: a maximum spanning forest and the strongest others. ` : ". ") +
+    "Edges inside a cluster have its colour; single nodes are grey.";
   return draw;
 }

@@ -1,4 +1,4 @@
-// One state, and every picture drawn from it.
+// Start of the page: one state, from which all figures are drawn.
 
 const views = [];
 let waiting = false;
@@ -29,7 +29,7 @@ function choose({ node = -1, anchor = -1 }) {
 
 const goToPlateau = (at) => goTo(plateaus[Math.min(Math.max(at, 0), plateaus.length - 1)].level);
 
-// One step to the finer plateau, or first to the start of the one the slider stands on.
+// Go to the start of the current plateau, or from there to the next finer one.
 function goFiner() {
   const at = plateauAt(state.level);
   goToPlateau(plateaus[at].level < state.level ? at : at - 1);
@@ -53,16 +53,16 @@ function makeSlider() {
     event.preventDefault();
     moves[event.key]();
   });
-  const surface = new ElementSurface(byId("ticks"), "");
+  const surface = new SvgSurface(byId("ticks"), "");
   return () => {
     slider.value = Math.round(10000 * shareOf(DATA.lam[state.level]));
-    const words = `lambda ${shownNumber(DATA.lam[state.level])}, ${counted(nowPartition().clusters.length, "cluster")}`;
-    slider.setAttribute("aria-valuetext", words);
+    const text = `lambda ${formatNumber(DATA.lam[state.level])}, ${counted(currentPartition().clusters.length, "cluster")}`;
+    slider.setAttribute("aria-valuetext", text);
     const width = widths.ticks;
     surface.begin(width, 24);
-    surface.segments(DATA.lam.flatMap((lam) => [shareOf(lam) * width, 1, shareOf(lam) * width, 6]), { stroke: ink("--soft") });
+    surface.segments(DATA.lam.flatMap((lam) => [shareOf(lam) * width, 1, shareOf(lam) * width, 6]), { stroke: themeColor("--soft") });
     for (const lam of lamTicks()) {
-      surface.text(shownNumber(lam), shareOf(lam) * width, 19, { fill: ink("--soft"), anchor: "middle" });
+      surface.text(formatNumber(lam), shareOf(lam) * width, 19, { fill: themeColor("--soft"), anchor: "middle" });
     }
     surface.end();
   };
@@ -70,7 +70,7 @@ function makeSlider() {
 
 function setTheme(theme) {
   state.theme = theme;
-  inks.clear();
+  themeColors.clear();
   document.documentElement.dataset.theme = theme;
   byId("theme").textContent = theme === "dark" ? "Light" : "Dark";
   byId("theme").setAttribute("aria-label", `Switch to ${theme === "dark" ? "light" : "dark"} colours`);
@@ -92,7 +92,7 @@ function makeTheme() {
   });
 }
 
-// Paper is white, and has no slider: what is on it is the level looked at, and all certificates.
+// Print the current level in light colours, with the certificates of all levels.
 function makePrinting() {
   const details = byId("all-levels");
   let before = null;
@@ -114,22 +114,22 @@ function makePrinting() {
 }
 
 function makeViews() {
-  const pictures = [
+  const figures = [
     ["graph", DATA.graph, makeGraph],
-    ["trails", DATA.trails, makeTrails],
-    ["heat", DATA.assignment || DATA.similarity, makeHeat],
+    ["trajectories", DATA.trajectories, makeTrajectories],
+    ["heatmap", DATA.assignment || DATA.similarity, makeHeatmap],
   ];
-  const there = pictures.filter(([, data]) => data);
-  for (const [name, data] of pictures) if (!data) byId(`${name}-panel`).remove();
-  document.querySelector(".views").classList.add(["none", "one", "two", "three"][there.length]);
+  const shown = figures.filter(([, data]) => data);
+  for (const [name, data] of figures) if (!data) byId(`${name}-panel`).remove();
+  document.querySelector(".views").classList.add(["none", "one", "two", "three"][shown.length]);
   views.push(makeSlider(), makeScan(goTo), makePlateaus(goTo));
-  if (DATA.information) views.push(makeInformation(goTo));
-  else byId("distances").remove();
-  views.push(...there.map(([, , make]) => make(choose)), makeTree(choose), makeClusters(choose), sayLevel);
+  if (DATA.distances) views.push(makeDistances(goTo));
+  else byId("distances-panel").remove();
+  views.push(...shown.map(([, , make]) => make(choose)), makeTree(choose), makeClusters(choose), showLevel);
 }
 
 async function start() {
-  await inflateAll(DATA);
+  await decodeAll(DATA);
   readPartitions();
   makeTheme();
   byId("main").hidden = false;
@@ -138,8 +138,8 @@ async function start() {
   makeSearch(choose);
   makePrinting();
   listLevels(goTo);
-  saySplits();
-  sayRun();
+  showSplits();
+  showRun();
   byId("finer").addEventListener("click", goFiner);
   byId("coarser").addEventListener("click", () => goToPlateau(plateauAt(state.level) + 1));
   byId("download").addEventListener("click", downloadLabels);
@@ -159,7 +159,7 @@ async function start() {
 start().catch((error) => {
   const box = byId("failed");
   box.textContent = typeof DecompressionStream === "undefined"
-    ? "This browser is too old to show the report: it cannot unpack compressed data. Any browser of 2023 or later can."
+    ? "This browser is too old to show the report: it cannot decompress the data. Use a browser released in 2023 or later."
     : `The report could not be shown: ${error.message}`;
   box.hidden = false;
   throw error;

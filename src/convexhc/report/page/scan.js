@@ -1,10 +1,10 @@
-// The scan: number of clusters and effective rank against lam, and the plateaus to jump to.
+// The scan: number of clusters and effective rank over lam, and the plateaus as buttons.
 
 const SCAN_HEIGHT = 176;
 
 function makeScan(goTo) {
   const host = byId("scan");
-  const surface = new ElementSurface(host, "Number of clusters and effective rank against lambda");
+  const surface = new SvgSurface(host, "Number of clusters and effective rank over lambda");
   const cut = element("div", { className: "cut" });
   host.append(cut);
   const top = 8;
@@ -14,17 +14,17 @@ function makeScan(goTo) {
 
   function draw() {
     width = widths.scan;
-    const x = (level) => across(DATA.lam[level], width);
+    const x = (level) => lamToX(DATA.lam[level], width);
     const right = width - gutters.right;
     surface.begin(width, SCAN_HEIGHT);
     for (const value of roundNumbers(1, NODES, 5)) {
-      surface.segments([gutters.left, up(value), right, up(value)], { stroke: ink("--grid") });
-      surface.text(String(value), gutters.left - 8, up(value) + 4, { fill: ink("--soft"), anchor: "end" });
+      surface.segments([gutters.left, up(value), right, up(value)], { stroke: themeColor("--grid") });
+      surface.text(String(value), gutters.left - 8, up(value) + 4, { fill: themeColor("--soft"), anchor: "end" });
     }
     for (const lam of lamTicks()) {
-      surface.text(shownNumber(lam), across(lam, width), SCAN_HEIGHT - 5, { fill: ink("--soft"), anchor: "middle" });
+      surface.text(formatNumber(lam), lamToX(lam, width), SCAN_HEIGHT - 5, { fill: themeColor("--soft"), anchor: "middle" });
     }
-    surface.text("\u03bb", right + 12, SCAN_HEIGHT - 5, { fill: ink("--soft") });
+    surface.text("\u03bb", right + 12, SCAN_HEIGHT - 5, { fill: themeColor("--soft") });
     const steps = [];
     const ranks = [];
     for (let level = 0; level < LEVELS; level++) {
@@ -34,10 +34,10 @@ function makeScan(goTo) {
       const rank = DATA.effectiveRank[level];
       if (rank !== null) ranks.push([x(level), up(rank)]);
     }
-    if (ranks.length > 1) surface.polyline(ranks, { stroke: ink("--soft"), width: 1.8, dash: [5, 4] });
-    surface.polyline(steps, { stroke: ink("--ink"), width: 2.2, name: "count-line" });
+    if (ranks.length > 1) surface.polyline(ranks, { stroke: themeColor("--soft"), width: 1.8, dash: [5, 4] });
+    surface.polyline(steps, { stroke: themeColor("--ink"), width: 2.2, name: "count-line" });
     const now = state.level;
-    surface.disc(x(now), up(nowPartition().clusters.length), 5, { fill: ink("--accent"), stroke: ink("--panel"), width: 2 });
+    surface.disc(x(now), up(currentPartition().clusters.length), 5, { fill: themeColor("--accent"), stroke: themeColor("--panel"), width: 2 });
     surface.end();
     cut.style.left = `${(100 * x(now)) / width}%`;
     cut.style.height = `${(100 * bottom) / SCAN_HEIGHT}%`;
@@ -47,8 +47,8 @@ function makeScan(goTo) {
     const [x] = pointerOn(event, surface.node, width, SCAN_HEIGHT);
     const level = nearestLevel((x - gutters.left) / (width - gutters.left - gutters.right));
     const rank = DATA.effectiveRank[level];
-    const more = rank === null ? "" : `\neffective rank ${shownNumber(rank)}`;
-    return { level, words: `\u03bb = ${shownNumber(DATA.lam[level])}\n${counted(partition(level).clusters.length, "cluster")}${more}` };
+    const more = rank === null ? "" : `\neffective rank ${formatNumber(rank)}`;
+    return { level, text: `\u03bb = ${formatNumber(DATA.lam[level])}\n${counted(partition(level).clusters.length, "cluster")}${more}` };
   };
   listenOn(host, find, (hit) => goTo(hit.level));
   return draw;
@@ -64,27 +64,27 @@ function plateauAt(level) {
   return found;
 }
 
-function plateauWords(plateau) {
+function plateauText(plateau) {
   const factor = Math.exp(plateau.width);
   return (
-    `${counted(plateau.count, "cluster")} from \u03bb = ${shownNumber(plateau.from)} to ${shownNumber(plateau.to)}` +
-    (plateau.width > 0 ? `: persists while \u03bb grows ${shownNumber(factor)} times` : "")
+    `${counted(plateau.count, "cluster")} from \u03bb = ${formatNumber(plateau.from)} to ${formatNumber(plateau.to)}` +
+    (plateau.width > 0 ? `: persists while \u03bb grows by a factor of ${formatNumber(factor)}` : "")
   );
 }
 
 function makePlateaus(goTo) {
   const host = byId("plateaus");
   const buttons = plateaus.map((plateau, at) => {
-    const button = element("button", { type: "button", "aria-label": plateauWords(plateau) });
+    const button = element("button", { type: "button", "aria-label": plateauText(plateau) });
     button.classList.toggle("suggested", at === DATA.suggested);
     button.addEventListener("click", () => goTo(plateau.level));
-    button.addEventListener("pointermove", (event) => showTip(event, plateauWords(plateau)));
+    button.addEventListener("pointermove", (event) => showTip(event, plateauText(plateau)));
     button.addEventListener("pointerleave", (event) => showTip(event, ""));
     return button;
   });
   host.append(...buttons);
   return () => {
-    // In shares of the whole, so that the strip stays under the scan when paper scales both.
+    // In percent, so that the strip stays aligned with the scan when the page is scaled for print.
     const whole = widths.scan;
     host.style.marginLeft = `${(100 * gutters.left) / whole}%`;
     host.style.marginRight = `${(100 * gutters.right) / whole}%`;

@@ -1,4 +1,4 @@
-// Finding a node by its name: exact names first, then names that begin with it, then the rest.
+// Search for a node by name: exact matches first, then prefixes, then other matches.
 
 function makeSearch(choose) {
   const box = byId("search");
@@ -7,11 +7,11 @@ function makeSearch(choose) {
   let hits = [];
   let active = 0;
 
-  function matches(words) {
+  function matches(query) {
     const graded = [];
     lower.forEach((name, node) => {
-      const at = name.indexOf(words);
-      if (at >= 0) graded.push({ node, grade: name === words ? 0 : at === 0 ? 1 : 2 });
+      const at = name.indexOf(query);
+      if (at >= 0) graded.push({ node, grade: name === query ? 0 : at === 0 ? 1 : 2 });
     });
     graded.sort((a, b) => a.grade - b.grade || a.node - b.node);
     return graded.slice(0, 8).map(({ node }) => node);
@@ -30,8 +30,8 @@ function makeSearch(choose) {
   }
 
   function show() {
-    const words = box.value.trim().toLowerCase();
-    if (!words) {
+    const query = box.value.trim().toLowerCase();
+    if (!query) {
       close();
       return;
     }

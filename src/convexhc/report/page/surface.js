@@ -1,9 +1,9 @@
-// A place to draw on, as elements or as a canvas, with the same few verbs.
-// Whatever is drawn replaces what was there.
+// Two drawing surfaces with the same methods: SVG elements and a canvas.
+// Each drawing, between begin and end, replaces the previous one.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-class ElementSurface {
+class SvgSurface {
   constructor(host, label) {
     this.node = document.createElementNS(SVG, "svg");
     this.node.setAttribute("role", "img");
@@ -32,7 +32,7 @@ class ElementSurface {
     this.made.push(made);
     return made;
   }
-  // Separate pieces of four numbers each, in one stroke.
+  // Line segments x1, y1, x2, y2 in a flat array, as one path.
   segments(ends, style) {
     if (!ends.length) return;
     const steps = [];
@@ -52,7 +52,7 @@ class ElementSurface {
   rect(x, y, width, height, style) {
     this.add("rect", { x: x.toFixed(2), y: y.toFixed(2), width: width.toFixed(2), height: height.toFixed(2) }, style);
   }
-  text(words, x, y, style) {
+  text(text, x, y, style) {
     const made = this.add("text", { x: x.toFixed(1), y: y.toFixed(1), "text-anchor": style.anchor || "start" }, style);
     if (style.halo) {
       made.setAttribute("stroke", style.halo);
@@ -60,7 +60,7 @@ class ElementSurface {
       made.setAttribute("paint-order", "stroke");
       made.setAttribute("stroke-linejoin", "round");
     }
-    made.textContent = words;
+    made.textContent = text;
   }
 }
 
@@ -122,28 +122,28 @@ class CanvasSurface {
   rect(x, y, width, height, style) {
     this.trace(style, (pen) => pen.rect(x, y, width, height));
   }
-  text(words, x, y, style) {
+  text(text, x, y, style) {
     this.pen.globalAlpha = style.alpha === undefined ? 1 : style.alpha;
     this.pen.fillStyle = style.fill;
     this.pen.textAlign = { start: "left", middle: "center", end: "right" }[style.anchor || "start"];
-    this.pen.fillText(words, x, y);
+    this.pen.fillText(text, x, y);
   }
 }
 
 const surfaceOn = (host, label, manyMarks) =>
-  manyMarks ? new CanvasSurface(host, label) : new ElementSurface(host, label);
+  manyMarks ? new CanvasSurface(host, label) : new SvgSurface(host, label);
 
-// Where a pointer is on a drawing, in the drawing's own units.
+// Position of the pointer in the coordinates of a drawing.
 function pointerOn(event, node, width, height) {
   const box = node.getBoundingClientRect();
   return [((event.clientX - box.left) / box.width) * width, ((event.clientY - box.top) / box.height) * height];
 }
 
-function showTip(event, words) {
+function showTip(event, text) {
   const tip = byId("tip");
-  tip.hidden = !words;
-  if (!words) return;
-  tip.textContent = words;
+  tip.hidden = !text;
+  if (!text) return;
+  tip.textContent = text;
   const box = tip.getBoundingClientRect();
   const right = event.clientX + 14 + box.width < window.innerWidth;
   const left = right ? event.clientX + 14 : Math.max(4, event.clientX - 14 - box.width);
@@ -151,12 +151,12 @@ function showTip(event, words) {
   tip.style.top = `${Math.min(event.clientY + 14, window.innerHeight - box.height - 4)}px`;
 }
 
-// Hover tells, click chooses: `find` answers with { words, node, level } or nothing.
+// Tooltip on hover, selection on click: `find` returns { text, node, level } or null.
 function listenOn(host, find, choose) {
   host.addEventListener("pointermove", (event) => {
     const hit = find(event);
     host.style.cursor = hit && choose ? "pointer" : "";
-    showTip(event, hit ? hit.words : "");
+    showTip(event, hit ? hit.text : "");
   });
   host.addEventListener("pointerleave", (event) => showTip(event, ""));
   if (choose) {
@@ -167,19 +167,35 @@ function listenOn(host, find, choose) {
   }
 }
 
-function nodeWords(node) {
-  const { labels, clusters } = nowPartition();
+function nodeText(node) {
+  const { labels, clusters } = currentPartition();
   const cluster = clusters[labels[node]];
   const size = cluster.members.length;
-  return `${DATA.names[node]}\n${size === 1 ? "alone" : `cluster ${cluster.label}, ${size} nodes`}`;
+  return `${DATA.names[node]}\n${size === 1 ? "single node" : `cluster ${cluster.label}, ${size} nodes`}`;
 }
 
-// How strongly a cluster is drawn while another one is looked at.
+// Opacity of a cluster, reduced while another one is selected.
 function emphasis(cluster) {
-  const chosen = chosenCluster();
+  const chosen = selectedCluster();
   return chosen === null || chosen.label === cluster.label ? 1 : 0.3;
 }
 
-function shortened(words, most) {
-  return words.length > most ? `${words.slice(0, most - 1)}\u2026` : words;
+function shortened(text, most) {
+  return text.length > most ? `${text.slice(0, most - 1)}\u2026` : text;
+}
+
+// Steps of a colour scale, as many as the data distinguishes.
+const SHADES = 64;
+
+
+// Red, green and blue of each step of the colour scale, in the current theme.
+function heatShades() {
+  const stops = [themeColor("--heat-low"), themeColor("--heat-middle"), themeColor("--heat-high")].map((hex) =>
+    [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  return Array.from({ length: SHADES }, (_, shade) => {
+    const position = (2 * shade) / (SHADES - 1);
+    const [low, high] = position < 1 ? [stops[0], stops[1]] : [stops[1], stops[2]];
+    const share = position < 1 ? position : position - 1;
+    return low.map((value, at) => Math.round(value + share * (high[at] - value)));
+  });
 }

@@ -1,4 +1,4 @@
-// The tree on the lam axis, leaves on the left, cut where the slider stands.
+// The tree on the lam axis, leaves on the left, cut at the lam of the slider.
 
 function readTree() {
   const { parent, height, order, artificial } = DATA.tree;
@@ -7,8 +7,8 @@ function readTree() {
   const size = new Uint32Array(count);
   const leaf = new Uint32Array(count);
   const children = Array.from({ length: count - NODES }, () => []);
-  order.forEach((node, place) => {
-    start[node] = place;
+  order.forEach((node, position) => {
+    start[node] = position;
     size[node] = 1;
     leaf[node] = node;
   });
@@ -18,7 +18,7 @@ function readTree() {
     size[above] += size[node];
     children[above - NODES].push(node);
   }
-  const middle = Float64Array.from(start, (place) => place + 0.5);
+  const middle = Float64Array.from(start, (position) => position + 0.5);
   children.forEach((below, at) => {
     below.sort((a, b) => start[a] - start[b]);
     middle[NODES + at] = (middle[below[0]] + middle[below[below.length - 1]]) / 2;
@@ -34,7 +34,7 @@ function makeTree(choose) {
   const host = byId("tree");
   const sheet = element("div", { className: "figure" });
   host.append(sheet);
-  const surface = surfaceOn(sheet, "Tree of the fusions, cut at this level", NODES > CANVAS_NODES);
+  const surface = surfaceOn(sheet, "Tree of the merges, cut at this level", NODES > CANVAS_NODES);
   const cut = element("div", { className: "cut" });
   sheet.append(cut);
   const order = DATA.tree.order;
@@ -45,12 +45,12 @@ function makeTree(choose) {
 
   function x(node) {
     if (node < NODES) return gutters.left - 9;
-    if (!tree.isClosing(node)) return across(tree.lam(node), width);
+    if (!tree.isClosing(node)) return lamToX(tree.lam(node), width);
     const step = gutters.right / (tree.closing.length + 1);
     return width - gutters.right + step * (1 + tree.closing.indexOf(tree.lam(node)));
   }
 
-  // Parts of the tree thinner than a few pixels are drawn as one wedge.
+  // Subtrees thinner than a few pixels are drawn as one wedge.
   function folded() {
     const inside = new Uint8Array(tree.count);
     const wedge = new Uint8Array(tree.count);
@@ -87,7 +87,7 @@ function makeTree(choose) {
       }
       if (node < NODES) continue;
       if (wedge[node]) {
-        const fill = below(node) ? colorOf(clusters[label]) : ink("--trunk");
+        const fill = below(node) ? colorOf(clusters[label]) : themeColor("--trunk");
         const [high, low] = [top + tree.start[node] * row, top + (tree.start[node] + tree.size[node]) * row];
         const corners = [[x(node), y(node)], [gutters.left - 9, high], [gutters.left - 9, low]];
         surface.polyline(corners, { fill, alpha: (below(node) ? 0.75 : 0.35) * emphasis(clusters[label]) });
@@ -98,15 +98,15 @@ function makeTree(choose) {
       (tree.isClosing(node) ? closing : below(node) ? strokeOf(label) : above).push(...bar);
     }
     const thick = row > 6 ? 1.6 : row > 2 ? 1.2 : 0.8;
-    surface.segments(above, { stroke: ink("--trunk"), width: thick });
-    surface.segments(closing, { stroke: ink("--trunk"), width: thick, dash: [3, 3] });
+    surface.segments(above, { stroke: themeColor("--trunk"), width: thick });
+    surface.segments(closing, { stroke: themeColor("--trunk"), width: thick, dash: [3, 3] });
     for (const [label, ends] of colored) {
       const cluster = clusters[label];
       surface.segments(ends, { stroke: colorOf(cluster), width: thick, alpha: emphasis(cluster), name: "branch" });
     }
   }
 
-  // What stands before the leaves: a bar in the colour of the cluster, and names, or sizes.
+  // Left margin: a bar in the colour of each cluster, and the names of the nodes or the sizes.
   function drawMargin({ labels, clusters }) {
     const named = row >= 9;
     for (let start = 0, stop = 1; start < NODES; start = stop++) {
@@ -116,25 +116,25 @@ function makeTree(choose) {
       const gap = length > 4 ? 0.5 : 0;
       surface.rect(gutters.left - 16, from + gap, 5, length - 2 * gap, { fill: colorOf(cluster), alpha: emphasis(cluster) });
       if (!named && length >= 12 && stop - start > 1) {
-        surface.text(`${cluster.label} (${stop - start})`, gutters.left - 21, from + length / 2 + 4, { fill: ink("--soft"), anchor: "end", alpha: emphasis(cluster) });
+        surface.text(`${cluster.label} (${stop - start})`, gutters.left - 21, from + length / 2 + 4, { fill: themeColor("--soft"), anchor: "end", alpha: emphasis(cluster) });
       }
     }
     if (!named) return;
     const most = Math.floor((gutters.left - 22) / 6.2);
-    order.forEach((node, place) => {
-      const words = shortened(DATA.names[node], most);
-      const style = { fill: ink(node === state.node ? "--accent" : "--ink"), anchor: "end", alpha: emphasis(clusters[labels[node]]) };
-      surface.text(words, gutters.left - 21, top + (place + 0.5) * row + 4, style);
+    order.forEach((node, position) => {
+      const text = shortened(DATA.names[node], most);
+      const style = { fill: themeColor(node === state.node ? "--accent" : "--ink"), anchor: "end", alpha: emphasis(clusters[labels[node]]) };
+      surface.text(text, gutters.left - 21, top + (position + 0.5) * row + 4, style);
     });
   }
 
-  function drawWayUp(node) {
-    const way = [];
+  function drawPathToRoot(node) {
+    const segments = [];
     for (let at = node; at !== tree.count - 1; at = tree.parent[at]) {
       const up = tree.parent[at];
-      way.push(x(at), y(at), x(up), y(at), x(up), y(at), x(up), y(up));
+      segments.push(x(at), y(at), x(up), y(at), x(up), y(at), x(up), y(up));
     }
-    surface.segments(way, { stroke: ink("--accent"), width: 2.2, name: "found" });
+    surface.segments(segments, { stroke: themeColor("--accent"), width: 2.2, name: "found" });
   }
 
   function draw() {
@@ -142,17 +142,17 @@ function makeTree(choose) {
     const whole = state.names ? 13 * NODES : NODES <= 48 ? 14 * NODES : Math.min(Math.max(440, 3 * NODES), 600);
     tall = whole + top + axisRoom;
     row = whole / NODES;
-    const now = nowPartition();
+    const now = currentPartition();
     const lamNow = DATA.lam[state.level];
-    const cutAt = across(lamNow, width);
+    const cutAt = lamToX(lamNow, width);
     surface.begin(width, tall);
     for (const lam of lamTicks()) {
-      surface.segments([across(lam, width), top, across(lam, width), top + whole], { stroke: ink("--grid") });
-      surface.text(shownNumber(lam), across(lam, width), tall - 5, { fill: ink("--soft"), anchor: "middle" });
+      surface.segments([lamToX(lam, width), top, lamToX(lam, width), top + whole], { stroke: themeColor("--grid") });
+      surface.text(formatNumber(lam), lamToX(lam, width), tall - 5, { fill: themeColor("--soft"), anchor: "middle" });
     }
     drawBranches(lamNow, cutAt, now);
     drawMargin(now);
-    if (state.node >= 0) drawWayUp(state.node);
+    if (state.node >= 0) drawPathToRoot(state.node);
     surface.end();
     cut.style.left = `${(100 * cutAt) / width}%`;
     cut.style.height = `${(100 * (tall - axisRoom)) / tall}%`;
@@ -161,9 +161,9 @@ function makeTree(choose) {
 
   const find = (event) => {
     const [, py] = pointerOn(event, surface.node, width, tall);
-    const place = Math.floor((py - top) / row);
-    if (place < 0 || place >= NODES) return null;
-    return { node: order[place], words: nodeWords(order[place]) };
+    const position = Math.floor((py - top) / row);
+    if (position < 0 || position >= NODES) return null;
+    return { node: order[position], text: nodeText(order[position]) };
   };
   listenOn(sheet, find, choose);
   const button = byId("show-names");
@@ -173,8 +173,8 @@ function makeTree(choose) {
     refresh();
   });
   byId("tree-caption").textContent =
-    "Branches meet at the \u03bb from which on their nodes stay together; left of the line they wear the colour of their cluster." +
-    (DATA.rootJoins ? " Dashed joins at the right only close the tree: no \u03bb shows them." : "") +
-    (NODES > CANVAS_NODES ? " Wedges stand for parts too thin to draw." : "");
+    "Branches merge at the \u03bb from which on their nodes stay together; left of the line they have the colour of their cluster." +
+    (DATA.rootJoins ? " Dashed merges at the right only complete the tree and occur at no \u03bb." : "") +
+    (NODES > CANVAS_NODES ? " Wedges represent subtrees too thin to draw." : "");
   return draw;
 }

@@ -1,7 +1,7 @@
-// The heat map: similarities, or assignments at this level, with the nodes in tree order.
+// The heat map: similarity, or assignments at this level, with the nodes in tree order.
 
-function makeHeat(choose) {
-  const host = byId("heat");
+function makeHeatmap(choose) {
+  const host = byId("heatmap");
   const surface = new CanvasSurface(host, "Heat map in tree order, with the blocks of the clusters");
   const small = document.createElement("canvas");
   const order = DATA.tree.order;
@@ -20,10 +20,10 @@ function makeHeat(choose) {
     });
     return button;
   });
-  if (offered.length > 1) byId("heat-choice").append(...buttons);
-  else byId("heat-title").textContent = kinds[offered[0]];
+  if (offered.length > 1) byId("heatmap-choice").append(...buttons);
+  else byId("heatmap-title").textContent = kinds[offered[0]];
 
-  // Shades as the four bytes of a pixel, lowest first: red, green, blue, opaque.
+  // Colours as 32-bit pixels; bytes from the lowest: red, green, blue, alpha.
   const pixelShades = () =>
     Uint32Array.from(heatShades(), ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
 
@@ -34,7 +34,7 @@ function makeHeat(choose) {
     }
   }
 
-  // Column c of pi is the centroid of the node there; each cluster, or each cell, stored it once.
+  // Column c of pi is the centroid of node c, stored once per cluster or per cell.
   function paintAssignment(pixels, colors) {
     const { cells, shades: values } = DATA.assignment;
     const { start, level } = assignmentNow();
@@ -45,7 +45,7 @@ function makeHeat(choose) {
     }
   }
 
-  // Where the last level with assignments begins that is not beyond the slider.
+  // Start, in the data, of the last level with assignments up to the slider.
   function assignmentNow() {
     const { cells, levels } = DATA.assignment;
     let [index, start] = [0, 0];
@@ -76,9 +76,9 @@ function makeHeat(choose) {
     surface.pen.drawImage(small, edge, edge, size - edge, size - edge);
   }
 
-  // Neighbours in the tree with one label; more than one run a cluster only if it split later on.
+  // Runs of equal labels in tree order; a cluster has several runs only if it splits at a larger lam.
   function runs() {
-    const { labels, clusters } = nowPartition();
+    const { labels, clusters } = currentPartition();
     const found = [];
     for (let start = 0, stop = 1; start < NODES; start = stop++) {
       while (stop < NODES && labels[order[stop]] === labels[order[start]]) stop++;
@@ -88,19 +88,19 @@ function makeHeat(choose) {
   }
 
   function draw() {
-    size = widths.heat;
+    size = widths.heatmap;
     surface.begin(size, size);
     paint();
-    const place = (at) => edge + (at / NODES) * (size - edge);
+    const position = (at) => edge + (at / NODES) * (size - edge);
     const blocks = runs();
     const groups = blocks.filter(({ start, stop }) => stop - start > 1);
     if (groups.length <= 40) {
       const borders = new Set(groups.flatMap(({ start, stop }) => [start, stop]));
-      const lines = [...borders].flatMap((at) => [edge, place(at), size, place(at), place(at), edge, place(at), size]);
-      surface.segments(lines, { stroke: ink("--trunk"), width: 0.7, alpha: 0.55 });
+      const lines = [...borders].flatMap((at) => [edge, position(at), size, position(at), position(at), edge, position(at), size]);
+      surface.segments(lines, { stroke: themeColor("--trunk"), width: 0.7, alpha: 0.55 });
     }
     for (const { start, stop, cluster } of blocks) {
-      const [from, length] = [place(start), place(stop) - place(start)];
+      const [from, length] = [position(start), position(stop) - position(start)];
       const style = { fill: colorOf(cluster), alpha: emphasis(cluster) };
       surface.rect(0, from, edge - 3, length, style);
       surface.rect(from, 0, length, edge - 3, style);
@@ -109,30 +109,31 @@ function makeHeat(choose) {
       }
     }
     if (state.node >= 0) {
-      const at = place(order.indexOf(state.node) + 0.5);
-      surface.segments([edge, at, size, at, at, edge, at, size], { stroke: ink("--accent"), width: 1.5 });
+      const at = position(order.indexOf(state.node) + 0.5);
+      surface.segments([edge, at, size, at, at, edge, at, size], { stroke: themeColor("--accent"), width: 1.5 });
     }
     surface.end();
     buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(offered[at] === state.matrix)));
-    const shared = DATA[state.matrix].cells < NODES ? `; about ${Math.round(NODES / DATA[state.matrix].cells)} nodes share a row` : "";
-    byId("heat-caption").textContent =
+    const { cells } = DATA[state.matrix];
+    const averaged = cells < NODES ? `, averaged over ${Number((NODES / cells).toPrecision(2))} nodes per row` : "";
+    byId("heatmap-caption").textContent =
       (state.matrix === "similarity"
-        ? "How similar each pair of nodes is"
+        ? "Similarity of each pair of nodes"
         : inFeatures
           ? "Inner products of the centroids at this level"
-          : "Column i: the centroid of node i, the share of every node in it at this level") +
-      `. Nodes in tree order${shared}.`;
+          : "Column i is the centroid of node i at this level: the share of each node in it") +
+      `. Nodes in tree order${averaged}.`;
   }
 
   const find = (event) => {
     const [px, py] = pointerOn(event, surface.node, size, size);
-    const place = (at) => Math.floor(((at - edge) / (size - edge)) * NODES);
-    const [column, row] = [place(px), place(py)];
+    const position = (at) => Math.floor(((at - edge) / (size - edge)) * NODES);
+    const [column, row] = [position(px), position(py)];
     if (row < 0 || column < 0 || row >= NODES || column >= NODES) return null;
     const [first, second] = [order[row], order[column]];
-    const { labels } = nowPartition();
-    const together = labels[first] === labels[second] ? "together" : "apart";
-    return { node: second, words: first === second ? nodeWords(first) : `${DATA.names[first]} and ${DATA.names[second]}\n${together} at this level` };
+    const { labels } = currentPartition();
+    const together = labels[first] === labels[second] ? "in the same cluster" : "in different clusters";
+    return { node: second, text: first === second ? nodeText(first) : `${DATA.names[first]} and ${DATA.names[second]}\n${together} at this level` };
   };
   listenOn(host, find, choose);
   return draw;

@@ -1,4 +1,4 @@
-"""Places of nodes, centroids and names in the plane."""
+"""Positions of nodes, centroids and names in the plane."""
 
 from __future__ import annotations
 
@@ -12,73 +12,73 @@ from plots.made import made_path
 import convexhc
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.layout import centroid_trails, graph_positions, name_sides
-from convexhc.layout.forces import all_pairs, on_grid
+from convexhc.layout import centroid_trajectories, graph_positions, name_sides
+from convexhc.layout.graph_layout import exact_field, grid_field
 
 
-def naive_field(places, mass):
-    field = np.zeros_like(places)
-    for i in range(len(places)):
-        for j in range(len(places)):
+def naive_field(positions, mass):
+    field = np.zeros_like(positions)
+    for i in range(len(positions)):
+        for j in range(len(positions)):
             if i != j:
-                gap = places[i] - places[j]
+                gap = positions[i] - positions[j]
                 field[i] += mass[j] * gap / np.linalg.norm(gap) ** 3
     return field
 
 
-def test_repulsion_is_the_sum_over_all_pairs():
+def test_the_exact_field_is_the_sum_over_all_pairs():
     rng = np.random.default_rng(0)
-    places, mass = rng.normal(size=(30, 2)), rng.uniform(1.0, 3.0, 30)
-    assert all_pairs(places, mass) == pytest.approx(naive_field(places, mass))
+    positions, mass = rng.normal(size=(30, 2)), rng.uniform(1.0, 3.0, 30)
+    assert exact_field(positions, mass) == pytest.approx(naive_field(positions, mass))
 
 
-def test_the_grid_agrees_with_all_pairs_for_points_some_cells_apart():
+def test_the_grid_field_agrees_with_the_exact_field_for_distant_points():
     # A regular lattice, a little shaken: no two points are nearer than a few cells.
     rng = np.random.default_rng(1)
     lattice = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0)), axis=-1).reshape(-1, 2)
-    places = lattice + rng.uniform(-0.2, 0.2, size=lattice.shape)
-    mass = rng.uniform(1.0, 3.0, len(places))
-    exact, gridded = all_pairs(places, mass), on_grid(places, mass)
+    positions = lattice + rng.uniform(-0.2, 0.2, size=lattice.shape)
+    mass = rng.uniform(1.0, 3.0, len(positions))
+    exact, gridded = exact_field(positions, mass), grid_field(positions, mass)
     error = np.linalg.norm(gridded - exact) / np.linalg.norm(exact)
     assert error < 0.05
 
 
-def test_points_in_one_place_do_not_push_each_other():
-    places = np.array([[1.0, 2.0], [1.0, 2.0], [4.0, 2.0]])
-    field = all_pairs(places, np.ones(3))
+def test_coinciding_points_do_not_repel_each_other():
+    positions = np.array([[1.0, 2.0], [1.0, 2.0], [4.0, 2.0]])
+    field = exact_field(positions, np.ones(3))
     assert np.isfinite(field).all()
     assert np.array_equal(field[0], field[1])
 
 
 @settings(max_examples=15)
 @given(adjacencies(max_n=12))
-def test_places_are_finite_distinct_and_the_same_every_time(matrix):
+def test_positions_are_finite_distinct_and_the_same_every_time(matrix):
     graph = Graph.from_matrix(matrix)
-    places = graph_positions(graph)
-    assert places.shape == (graph.n, 2)
-    assert np.isfinite(places).all()
-    assert np.array_equal(places, graph_positions(graph))
+    positions = graph_positions(graph)
+    assert positions.shape == (graph.n, 2)
+    assert np.isfinite(positions).all()
+    assert np.array_equal(positions, graph_positions(graph))
     if graph.n > 1:
-        assert np.ptp(places, axis=0).max() == pytest.approx(2.0)
-        apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+        assert np.ptp(positions, axis=0).max() == pytest.approx(2.0)
+        apart = np.linalg.norm(positions[:, None] - positions[None], axis=2)
         assert apart[np.triu_indices(graph.n, 1)].min() > 1e-4
-    assert (places.max(axis=0) + places.min(axis=0)) == pytest.approx(0.0, abs=1e-9)
+    assert (positions.max(axis=0) + positions.min(axis=0)) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_components_lie_side_by_side():
     A = np.zeros((23, 23))
     A[:12, :12] = A[12:18, 12:18] = A[18:20, 18:20] = 1.0
     graph = Graph.from_matrix(A - np.diag(A.diagonal()))
-    places = graph_positions(graph)
+    positions = graph_positions(graph)
     members = [range(12), range(12, 18), range(18, 20), range(20, 23)]
-    boxes = [(places[m].min(axis=0), places[m].max(axis=0)) for m in members]
+    boxes = [(positions[m].min(axis=0), positions[m].max(axis=0)) for m in members]
     for i, (low, high) in enumerate(boxes):
         for other_low, other_high in boxes[:i]:
             assert (high < other_low).any() or (other_high < low).any()
 
 
 @pytest.mark.parametrize("copies", [1, 5])
-def test_communities_are_drawn_as_such(copies):
+def test_communities_are_compact_in_the_drawing(copies):
     # 196 nodes are placed by all pairs, 980 of them, in five components, by all pairs each;
     # a ring of copies is one component, large enough for the grid.
     fractal = fractal_graph(0)
@@ -86,22 +86,24 @@ def test_communities_are_drawn_as_such(copies):
     matrix = np.kron(np.eye(copies), fractal.adjacency.toarray())
     for copy in range(copies - 1):
         matrix[copy * n, (copy + 1) * n] = matrix[(copy + 1) * n, copy * n] = 1.0
-    places = graph_positions(Graph.from_matrix(matrix))
+    positions = graph_positions(Graph.from_matrix(matrix))
     fine = np.concatenate([fractal.fine + 28 * copy for copy in range(copies)])
-    middle = np.stack([np.bincount(fine, weights=x) / np.bincount(fine) for x in places.T], axis=1)
-    nearest = np.linalg.norm(places[:, None] - middle[None], axis=2).argmin(axis=1)
+    middle = np.stack(
+        [np.bincount(fine, weights=x) / np.bincount(fine) for x in positions.T], axis=1
+    )
+    nearest = np.linalg.norm(positions[:, None] - middle[None], axis=2).argmin(axis=1)
     assert np.mean(nearest == fine) > 0.85
 
 
-def test_trails_end_together_and_fused_nodes_share_a_place():
+def test_trajectories_end_together_and_fused_nodes_coincide():
     K = np.kron(np.eye(3), np.ones((3, 3))) + 0.1 + np.eye(9)
     path = convexhc.solve_path(K)
-    trails = centroid_trails(path)
-    assert np.array_equal(trails.lambdas, path.lambdas)
+    trajectories = centroid_trajectories(path)
+    assert np.array_equal(trajectories.lambdas, path.lambdas)
     for level, labels in enumerate(path.partitions):
         for cluster in range(labels.max() + 1):
-            assert np.ptp(trails.places[level, labels == cluster], axis=0).max() == 0.0
-    assert 0 < trails.explained.sum() <= 1 + 1e-12
+            assert np.ptp(trajectories.positions[level, labels == cluster], axis=0).max() == 0.0
+    assert 0 < trajectories.explained_variance.sum() <= 1 + 1e-12
 
 
 def test_axes_are_the_principal_components_of_the_fused_centroids():
@@ -110,33 +112,35 @@ def test_axes_are_the_principal_components_of_the_fused_centroids():
     centroids = rng.normal(size=(4, 6))
     solution = convexhc.solve(np.eye(8) + 0.1, 0.0)
     moved = type(solution)(**{**vars(solution), "centroids": centroids[labels], "labels": labels})
-    trails = centroid_trails(moved)
+    trajectories = centroid_trajectories(moved)
     fused = centroids[labels[:-1]]
     scores = np.linalg.svd(fused - fused.mean(axis=0))
     expected = np.abs((fused - fused.mean(axis=0)) @ scores[2][:2].T)
-    assert np.abs(trails.places[0, :-1]) == pytest.approx(expected)
-    assert trails.explained == pytest.approx(scores[1][:2] ** 2 / (scores[1] ** 2).sum())
+    assert np.abs(trajectories.positions[0, :-1]) == pytest.approx(expected)
+    assert trajectories.explained_variance == pytest.approx(
+        scores[1][:2] ** 2 / (scores[1] ** 2).sum()
+    )
 
 
-def test_relabelling_nodes_relabels_the_trails():
+def test_relabelling_nodes_relabels_the_trajectories():
     rows = np.array([[0, 1, 2, 3, 4, 5], [0, 0, 0, 1, 1, 2], [0, 0, 0, 0, 0, 0]])
     order = np.array([3, 0, 5, 1, 4, 2])
-    one = centroid_trails(made_path([1.0, 2.0, 3.0], rows))
+    one = centroid_trajectories(made_path([1.0, 2.0, 3.0], rows))
     shuffled = [np.unique(row[order], return_inverse=True)[1] for row in rows]
-    other = centroid_trails(made_path([1.0, 2.0, 3.0], shuffled))
+    other = centroid_trajectories(made_path([1.0, 2.0, 3.0], shuffled))
     distances = [
         np.linalg.norm(t[:, :, None] - t[:, None], axis=3)
-        for t in (one.places[:, order], other.places)
+        for t in (one.positions[:, order], other.positions)
     ]
     assert distances[0] == pytest.approx(distances[1], abs=1e-9)
 
 
 @given(st.integers(1, 25), st.integers(0, 2**32 - 1))
-def test_names_touch_neither_points_nor_names(n, seed):
+def test_names_overlap_neither_points_nor_names(n, seed):
     rng = np.random.default_rng(seed)
     points, widths = rng.uniform(0.0, 100.0, size=(n, 2)), rng.uniform(5.0, 40.0, n)
     sides = name_sides(
-        points, widths, height=8.0, radius=3.0, margin=20.0, first=rng.permutation(n)
+        points, widths, height=8.0, radius=3.0, margin=20.0, priority=rng.permutation(n)
     )
     boxes = []
     for node in np.flatnonzero(sides):
@@ -151,7 +155,7 @@ def test_names_touch_neither_points_nor_names(n, seed):
             assert a[0] >= b[2] or b[0] >= a[2] or a[1] >= b[3] or b[1] >= a[3]
 
 
-def test_a_lonely_point_has_its_name_on_the_right():
+def test_a_single_point_has_its_name_on_the_right():
     one = np.zeros((1, 2))
-    found = name_sides(one, np.ones(1), height=1.0, radius=1.0, margin=9.0, first=np.arange(1))
+    found = name_sides(one, np.ones(1), height=1.0, radius=1.0, margin=9.0, priority=np.arange(1))
     assert found.tolist() == [1]

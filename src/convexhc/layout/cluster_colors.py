@@ -1,0 +1,99 @@
+"""Assignment of palette colours to clusters, consistent over all levels of a path."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from convexhc._types import IntArray, Labels
+from convexhc.layout.palette import neutral, palette
+from convexhc.tree import Tree
+
+
+def color_ranks(tree: Tree) -> IntArray:
+    """Palette rank of each node; a cluster takes the smallest rank among its members.
+
+    When clusters merge, the largest one (of equal ones, the one with the smallest node) keeps its
+    colour. Colours that survive longest have the smallest ranks, so a cut into k clusters uses the
+    first k colours, and a cluster keeps its colour until a larger one absorbs it. Nodes that are
+    never the largest part of a merge come last.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a path.
+
+    Returns
+    -------
+    (n,) int64 array
+        A permutation of ``0 .. n - 1``; see :func:`cluster_ranks`. O(n log n).
+
+    Examples
+    --------
+    >>> tree = Tree.from_partitions([1.0, 2.0], [[0, 1, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1]])
+    >>> color_ranks(tree)
+    array([2, 0, 3, 1, 4, 5])
+    """
+    nodes = tree.nodes
+    n = nodes.n_leaves
+    by_parent = np.lexsort((nodes.first_leaf[:-1], -nodes.size[:-1], nodes.parent[:-1]))
+    starts = np.concatenate([[0], np.cumsum(nodes.n_children)[:-1]]).astype(np.int64)
+    is_largest_child = np.zeros(nodes.parent.size, dtype=bool)
+    is_largest_child[by_parent[starts] if nodes.n_merges else []] = True
+    is_largest_child[-1] = True
+    # Top-down pass: the highest ancestor that still has the colour of each node.
+    top = np.arange(nodes.parent.size)
+    for node in range(nodes.parent.size - 2, -1, -1):
+        if is_largest_child[node]:
+            top[node] = top[nodes.parent[node]]
+    top = top[:n]
+    parent = nodes.parent[top]
+    lam_absorbed = np.where(parent >= 0, nodes.height[parent], np.inf)
+    never_largest = top == np.arange(n)
+    order = np.lexsort((nodes.first_leaf[top], -nodes.size[top], -lam_absorbed, never_largest))
+    return np.argsort(order)
+
+
+def ranks_by_size(labels: Labels) -> IntArray:
+    """Palette rank of each node for a single partition, large clusters first; O(n log n).
+
+    Examples
+    --------
+    >>> ranks_by_size(np.array([0, 1, 1, 2]))
+    array([2, 0, 1, 3])
+    """
+    _, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    return np.argsort(np.lexsort((np.arange(labels.size), inverse, -counts[inverse])))
+
+
+def cluster_ranks(labels: Labels, ranks: IntArray) -> IntArray:
+    """Palette rank of each cluster: the smallest rank of its members, -1 for single nodes.
+
+    Different clusters have different ranks, whether or not they are clusters of the tree. O(n).
+
+    Parameters
+    ----------
+    labels : (n,) int array
+        Clusters 0, 1, ...
+    ranks : (n,) int array
+        From :func:`color_ranks` or :func:`ranks_by_size`.
+
+    Returns
+    -------
+    (k,) int64 array
+        One rank per cluster.
+
+    Examples
+    --------
+    >>> cluster_ranks(np.array([0, 0, 1, 2, 2]), np.array([4, 0, 2, 3, 1]))
+    array([ 0, -1,  1])
+    """
+    smallest = np.full(int(labels.max()) + 1, labels.size, dtype=np.int64)
+    np.minimum.at(smallest, labels, ranks)
+    smallest[np.bincount(labels) < 2] = -1
+    return smallest
+
+
+def rank_colors(ranks: IntArray, *, dark: bool = False) -> list[str]:
+    """Palette colours of some ranks; neutral for rank -1."""
+    colors = palette(int(ranks.max(initial=-1)) + 1, dark=dark)
+    return [colors[rank] if rank >= 0 else neutral(dark=dark) for rank in ranks]

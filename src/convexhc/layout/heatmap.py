@@ -1,0 +1,90 @@
+"""A matrix in tree order, averaged over as many cells as a heat map can show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from convexhc._types import FloatArray, IntArray, Labels
+
+
+def binned_matrix(
+    matrix: Any, order: IntArray, *, max_cells: int = 800
+) -> tuple[FloatArray, FloatArray]:
+    """Permute the rows and columns of a square matrix and average it over cells.
+
+    Parameters
+    ----------
+    matrix : (n, n) array or scipy sparse array
+        Sparse matrices stay sparse.
+    order : (n,) int array
+        The node at each position.
+    max_cells : int
+        Cells per side at most.
+
+    Returns
+    -------
+    cells : (c, c) float64 array
+        Means over cells; the permuted entries themselves if n <= max_cells.
+    borders : (c + 1,) float64 array
+        Borders of the cells along each side, from 0 to n.
+
+    Examples
+    --------
+    >>> cells, borders = binned_matrix(np.eye(4), np.array([0, 2, 1, 3]), max_cells=2)
+    >>> cells, borders
+    (array([[0.5, 0. ],
+           [0. , 0.5]]), array([0., 2., 4.]))
+    """
+    c = min(order.size, max_cells)
+    cell = cell_of_node(order, c)
+    counts = np.bincount(cell, minlength=c).astype(np.float64)
+    entries = sparse.coo_array(matrix)
+    row, column = entries.coords
+    total = np.bincount(
+        cell[row] * c + cell[column],
+        weights=np.asarray(entries.data, dtype=np.float64),
+        minlength=c * c,
+    ).reshape(c, c)
+    borders = np.concatenate([[0.0], np.cumsum(counts)])
+    return total / (counts[:, None] * counts[None, :]), borders
+
+
+def cell_of_node(order: IntArray, n_cells: int) -> IntArray:
+    """Cell of each node when an order of the nodes is divided into cells of nearly equal size."""
+    cell = np.empty(order.size, dtype=np.int64)
+    cell[order] = np.arange(order.size) * n_cells // order.size
+    return cell
+
+
+def block_borders(labels: Labels, order: IntArray) -> IntArray:
+    """Positions at which the cluster changes along an order, including both ends.
+
+    Examples
+    --------
+    >>> block_borders(np.array([0, 1, 0, 1]), np.array([0, 2, 1, 3]))
+    array([0, 2, 4])
+    """
+    ordered = labels[order]
+    changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    return np.concatenate([[0], changes, [ordered.size]]).astype(np.int64)
+
+
+def color_limit(cells: FloatArray) -> float:
+    """Value at which the colour scale saturates: the 99 % quantile of nonzero off-diagonal sizes.
+
+    The diagonal of a similarity, and of pi at small lam, is much larger than the other entries.
+
+    Examples
+    --------
+    >>> color_limit(np.array([[9.0, 0.5], [0.5, 9.0]]))
+    0.5
+    """
+    largest = float(np.abs(cells).max())
+    sizes = np.abs(cells[~np.eye(len(cells), dtype=bool)])
+    nonzero = sizes[sizes > 1e-12 * largest]
+    if nonzero.size:
+        return float(np.quantile(nonzero, 0.99))
+    return largest if largest > 0 else 1.0

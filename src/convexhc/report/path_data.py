@@ -1,0 +1,104 @@
+"""Data of a path for the report: partitions, certificates, tree, plateaus, splits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from convexhc._types import Labels
+from convexhc.layout import color_ranks, neutral, palette
+from convexhc.layout.palette import N_COLORS
+from convexhc.path import Path
+from convexhc.report.array_encoding import encode_array
+from convexhc.solvers.loop import Status
+from convexhc.tree import Split, Tree
+
+# Splits listed; the page shows the total count, too.
+MAX_SPLITS = 50
+# Nodes named per split; the page shows the total count, too.
+MAX_SPLIT_NODES = 12
+
+
+def path_data(path: Path) -> dict[str, Any]:
+    """Levels and tree of a path as values for JSON; O(n L)."""
+    levels, tree = path.levels, path.tree
+    n_colors = min(len(path.names), N_COLORS)
+    return {
+        "names": [str(name) for name in path.names],
+        "lam": [float(level.lam) for level in levels],
+        "objective": [finite_or_none(level.objective) for level in levels],
+        "gap": [finite_or_none(level.relative_gap) for level in levels],
+        "residual": [finite_or_none(level.residual) for level in levels],
+        "iterations": [int(level.n_iter) for level in levels],
+        "status": [level.status.name for level in levels],
+        "advice": {status.name: status.value for status in Status},
+        "effectiveRank": [finite_or_none(level.effective_rank) for level in levels],
+        "changes": label_changes([level.labels for level in levels]),
+        "ranks": encode_array(color_ranks(tree)),
+        "palette": {"light": palette(n_colors), "dark": palette(n_colors, dark=True)},
+        "neutral": {"light": neutral(), "dark": neutral(dark=True)},
+        "tree": _tree_data(tree),
+        "plateaus": [[p.n_clusters, p.lam_from, p.lam_to, p.log_width] for p in path.plateaus],
+        "suggested": path.plateaus.index(path.suggested_plateau),
+        "suggestion": str(path.suggestion),
+        "splits": {
+            "count": len(path.splits),
+            "listed": [_split_data(split) for split in path.splits[:MAX_SPLITS]],
+        },
+        "rootJoins": tree.root_joins,
+        "components": int(path.components.max()) + 1,
+        "complete": path.complete,
+    }
+
+
+def finite_or_none(value: float) -> float | None:
+    """The value, or None for NaN and infinity, which JSON lacks."""
+    return float(value) if math.isfinite(value) else None
+
+
+def label_changes(partitions: list[Labels]) -> dict[str, Any]:
+    """Encode partitions by the changes from each one to the next.
+
+    A partition is stored as the smallest member of the cluster of each node. It starts from single
+    nodes. Each node changes only a few times, whatever the number of levels.
+    """
+    before = np.arange(len(partitions[0]))
+    counts, nodes, firsts = [], [], []
+    for labels in partitions:
+        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        smallest = first[inverse]
+        changed = np.flatnonzero(smallest != before)
+        counts.append(changed.size)
+        nodes.append(changed)
+        firsts.append(smallest[changed])
+        before = smallest
+    return {
+        "counts": counts,
+        "nodes": encode_array(np.concatenate(nodes)),
+        "firsts": encode_array(np.concatenate(firsts)),
+    }
+
+
+def _tree_data(tree: Tree) -> dict[str, Any]:
+    """Parents and heights; parents have larger numbers, and the root, the last, is its own."""
+    nodes = tree.nodes
+    return {
+        "parent": encode_array(np.append(nodes.parent[:-1], nodes.parent.size - 1)),
+        "height": nodes.height[nodes.n_leaves :].tolist(),
+        "artificial": nodes.n_artificial,
+        "order": encode_array(tree.leaf_order()),
+    }
+
+
+def _split_data(split: Split) -> dict[str, Any]:
+    return {
+        "from": split.lam_from,
+        "to": split.lam_to,
+        "first": split.cluster,
+        "size": int(split.size),
+        "pieces": int(split.n_pieces),
+        "parted": list(split.parted[:MAX_SPLIT_NODES]),
+        "partedCount": len(split.parted),
+    }
