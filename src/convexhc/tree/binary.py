@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc._checks import positive_int
+from convexhc._checks import checked_count
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.ward import Row, append_rows, renumbered, smallest_first, ward_rows
@@ -200,7 +200,7 @@ def replace_stragglers(tree: BinaryTree, features: ArrayLike, min_size: int) -> 
     >>> new.left, new.right, new.height
     (array([0, 2, 6, 5]), array([1, 3, 4, 7]), array([1., 1., 3., 2.]))
     """
-    n, least = tree.n_leaves, positive_int("min_size", min_size)
+    n, least = tree.n_leaves, checked_count("min_size", min_size)
     means = tree.totals(checked_features(features, n)) / tree.size[:, None]
     pairs = np.column_stack([tree.left, tree.right])
     sizes = tree.size[pairs]

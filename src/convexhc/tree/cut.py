@@ -7,7 +7,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc._checks import check_one_of, nonnegative, positive_int
+from convexhc._checks import check_one_of, checked_count, checked_number
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.tree.build import checked_linkage
@@ -54,11 +54,12 @@ def cut_linkage(
     n_rows = rows.shape[0]
     check_one_of("n_clusters", n_clusters, "height", height)
     if n_clusters is not None:
-        done = max(n_rows + 1 - positive_int("n_clusters", n_clusters), 0)
+        done = max(n_rows + 1 - checked_count("n_clusters", n_clusters), 0)
         if done:
             done = int(np.searchsorted(rows[:, 2], rows[done - 1, 2], side="right"))
     else:
-        done = int(np.searchsorted(rows[:, 2], nonnegative("height", height), side="right"))
+        top = checked_number("height", height, finite=False)
+        done = int(np.searchsorted(rows[:, 2], top, side="right"))
     pointer = np.arange(n_rows + 1 + done)
     ids = rows[:done, :2].astype(np.int64)
     pointer[ids] = pointer[n_rows + 1 :, None]

@@ -9,7 +9,7 @@ from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
-from convexhc._checks import positive_int
+from convexhc._checks import checked_count
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.similarity.density import Density
@@ -80,7 +80,7 @@ class Reading:
         Below the last split of two large branches they can still be split off, where that lowers
         the sum of squares more than any other split.
         """
-        wanted = positive_int("n_clusters", n_clusters)
+        wanted = checked_count("n_clusters", n_clusters)
         n = self.nodes.n_leaves
         if wanted > n:
             raise ValueError(f"n_clusters must be at most the {n} nodes; got {wanted}.")
@@ -91,7 +91,7 @@ class Reading:
         n = self.nodes.n_leaves
         least = smallest_cluster(n)
         if min_cluster_size is not None:
-            least = positive_int("min_cluster_size", min_cluster_size)
+            least = checked_count("min_cluster_size", min_cluster_size)
         known = self._tables.get(least)
         if known is None or known.max_clusters < max_clusters:
             tree, cost = self.binary, self._cost(self.binary)

@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc._checks import check_one_of, nonnegative, positive_int
+from convexhc._checks import check_one_of, checked_count, checked_number
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.tree import cut, export, layout, plateau_ranking
 from convexhc.tree.build import (
@@ -255,15 +255,15 @@ class Tree:
         array([ 0,  0,  0,  1,  1,  1, -1])
         """
         check_one_of("lam", lam, "n_clusters", n_clusters)
-        least = positive_int("min_cluster_size", min_cluster_size)
+        least = checked_count("min_cluster_size", min_cluster_size)
         if small not in ("nearest", "noise"):
             raise ValueError(f'small must be "nearest" or "noise"; got {small!r}.')
         if n_clusters is None:
-            merges = cut.merges_up_to(self.nodes, nonnegative("lam", lam))
+            merges = cut.merges_up_to(self.nodes, checked_number("lam", lam, finite=False))
         elif least == 1:
-            merges = cut.merges_for(self.nodes, positive_int("n_clusters", n_clusters))
+            merges = cut.merges_for(self.nodes, checked_count("n_clusters", n_clusters))
         else:
-            most = positive_int("n_clusters", n_clusters)
+            most = checked_count("n_clusters", n_clusters)
             merges = cut.merges_for_large(self.nodes, most, least)
         if least == 1:
             return numbered_by_first(cut.roots_after(self.nodes, merges))
@@ -310,7 +310,7 @@ class Tree:
         >>> labels
         array([0, 0, 1, 1])
         """
-        least = positive_int("min_cluster_size", min_cluster_size)
+        least = checked_count("min_cluster_size", min_cluster_size)
         return plateau_ranking.suggest(self.nodes, self.lambdas, least)
 
     def notable_plateaus(self, count: int = 3) -> tuple[Plateau, ...]:
