@@ -1,6 +1,8 @@
-"""Scales of a graph and the weights that keep them: the laws of `similarity.multiscale`."""
+"""Scales of a graph, and the multiscale weights computed from them."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.similarity import diffusion_features, multiscale_weights
-from convexhc.similarity.block_model import NEGLIGIBLE, memberships, merged_groups, modularity
+from convexhc.similarity import diffusion_features, multiscale, multiscale_weights
+from convexhc.similarity.block_model import SETTINGS, memberships, merged_groups, modularity
 from convexhc.similarity.scales import refined_scales
 from laws import first_occurrence
 
@@ -43,11 +45,11 @@ def test_memberships_are_shares(seed, k):
         q = memberships(sparse.csr_array(A), start)
         groups = int(start.max()) + 1
         assert q.shape == (group.size, groups)
-        assert q.data.min() >= NEGLIGIBLE
+        assert q.data.min() >= SETTINGS.min_membership
         assert q.data.max() <= 1.0 + 1e-12
         total = np.asarray(q.sum(axis=1))
         assert total.max() <= 1.0 + 1e-12
-        assert total.min() >= 1.0 - groups * NEGLIGIBLE
+        assert total.min() >= 1.0 - groups * SETTINGS.min_membership
 
 
 @given(seeds)
@@ -190,13 +192,13 @@ def test_pairs_apart_at_more_scales_weigh_less():
     assert (kept & ~same_coarse).any(axis=1).all()
 
 
-def test_the_ladder_alone_decides_how_far_the_weight_falls():
-    """With equal features the weight is exp(-6 a), a the share of the scales that part a pair."""
+def test_with_equal_features_the_scales_alone_give_the_weights():
+    """The weight is exp(-6 a), a the share of the scales that separate a pair."""
     graph = fractal_graph(0, n_meta=2, n_super=4, clique=8)
     A, X = graph.adjacency, features(graph.adjacency)
     scales = refined_scales(A, X)
     W = multiscale_weights(A, np.zeros_like(X), scales=scales).dense()
-    shared = scales.together(slice(0, len(X)))
+    shared = scales.co_membership(slice(0, len(X)))
     kept = W > 0.0
     np.testing.assert_allclose(np.log(W[kept]), -6.0 * (1.0 - shared[kept]), atol=1e-6)
 
@@ -218,5 +220,6 @@ def test_one_node_and_two():
 def test_blocks_of_rows_do_not_matter(monkeypatch):
     A, _ = planted(4)
     whole = weights(A).dense()
-    monkeypatch.setattr("convexhc.similarity.multiscale.BLOCK", 7 * len(A))
+    small = replace(multiscale.SETTINGS, block_entries=7 * len(A))
+    monkeypatch.setattr(multiscale, "SETTINGS", small)
     np.testing.assert_allclose(weights(A).dense(), whole, atol=1e-12)

@@ -138,7 +138,7 @@ def test_the_eigenvalues_are_as_claimed_for_points(name, shift):
 
 
 @pytest.mark.parametrize("make", [*FROM_GRAPH.values(), *FROM_POINTS.values()])
-def test_gamma_is_what_was_added_to_the_diagonal(make):
+def test_shift_is_what_was_added_to_the_diagonal(make):
     data = np.abs(POINTS @ POINTS.T) if make in FROM_GRAPH.values() else POINTS
     plain = make(data, shift=0.0)
     for shift in (0.25, "auto"):
