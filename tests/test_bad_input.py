@@ -102,8 +102,8 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
     "unknown way to symmetrize": (
         lambda: as_graph(GOOD, symmetrize="sum"),
         ValueError,
-        "got 'sum'",
-        "'mean', 'max' or 'min'",
+        "received 'sum'",
+        "one of None, 'mean', 'max', 'min'",
     ),
     "not square": (
         lambda: as_graph(np.ones((5, 3))),
@@ -266,8 +266,8 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
     "rule for duplicates": (
         lambda: Graph.from_edges(2, [0], [1], duplicates="max"),
         ValueError,
-        "got 'max'",
-        "'sum' or 'mirror'",
+        "received 'max'",
+        "one of 'sum', 'mirror'",
     ),
     "frame with other labels": (
         lambda: as_graph(pd.DataFrame(GOOD, index=list("abc"), columns=list("xyz"))),

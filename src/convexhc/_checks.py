@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, SupportsIndex
 
@@ -54,7 +55,7 @@ def checked_count(name: str, value: SupportsIndex, *, lower: int = 1) -> int:
     return count
 
 
-def named(option: str, value: Any, choices: dict[str, Any]) -> Any:
+def named(option: str, value: Any, choices: Mapping[Any, Any]) -> Any:
     """Return the entry of ``choices`` called ``value``; the error lists the names."""
     if value not in choices:
         known = ", ".join(repr(choice) for choice in choices)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files: a failed write leaves the old file as it was."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def written_whole(file: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary neighbour to write into, renamed over the file at the end unless that failed.
+    """Yield a temporary file in the same folder, and rename it over ``file`` on success.
 
     Examples
     --------
@@ -31,12 +31,12 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_bytes(file: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     with written_whole(file) as partial:
         partial.write_bytes(content)
 
 
 def write_text(file: str | os.PathLike[str], text: str) -> None:
-    """Write a text in UTF-8, whole or not at all."""
+    """Write a text file in UTF-8, atomically."""
     with written_whole(file) as partial:
         partial.write_text(text, encoding="utf-8")
