@@ -120,19 +120,19 @@ def test_global_random_state_is_left_alone():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "error", "words"),
     [
-        ({"n_meta": 0}, "n_meta .* at least 1, got 0"),
-        ({"clique": 2.5}, "clique .* integer .* got 2.5"),
-        ({"n_super": True}, "n_super .* got True"),
-        ({"links_super": 50}, "links_super = 50 .* only 49 pairs"),
-        ({"p_super": 1.5}, r"p_super .* \[0, 1\], got 1.5"),
-        ({"p_meta": float("nan")}, "p_meta .* got nan"),
-        ({"p_meta": 0.0}, "p_meta = 0.0 gave no connected graph on 4 nodes"),
+        ({"n_meta": 0}, ValueError, "n_meta .* at least 1, received 0"),
+        ({"clique": 2.5}, TypeError, "clique .* integer, received 2.5"),
+        ({"n_super": True}, TypeError, "n_super .* received True"),
+        ({"links_super": 50}, ValueError, "links_super = 50 .* only 49 pairs"),
+        ({"p_super": 1.5}, ValueError, r"p_super .* between 0 and 1, received 1.5"),
+        ({"p_meta": float("nan")}, ValueError, "p_meta .* received nan"),
+        ({"p_meta": 0.0}, ValueError, "p_meta = 0.0 gave no connected graph on 4 nodes"),
     ],
 )
-def test_fractal_graph_refuses_what_it_cannot_draw(options, words):
-    with pytest.raises(ValueError, match=words):
+def test_fractal_graph_rejects_invalid_options(options, error, words):
+    with pytest.raises(error, match=words):
         fractal_graph(0, **options)
 
 
@@ -183,11 +183,11 @@ def test_nested_blocks_have_the_density_asked_for():
     [
         ((2, 3), (0.1,), "have 2 and 1 entries"),
         ((), (), "have 0 and 0 entries"),
-        ((2, 0), (0.1, 0.2), r"sizes\[1\] .* got 0"),
-        ((2, 3), (0.1, -0.2), r"probabilities\[1\] .* got -0.2"),
+        ((2, 0), (0.1, 0.2), r"sizes\[1\] .* received 0"),
+        ((2, 3), (0.1, -0.2), r"probabilities\[1\] .* received -0.2"),
     ],
 )
-def test_nested_blocks_refuses_what_it_cannot_draw(sizes, probabilities, words):
+def test_nested_blocks_rejects_invalid_options(sizes, probabilities, words):
     with pytest.raises(ValueError, match=words):
         nested_blocks(sizes, probabilities)
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 
 @contextmanager
-def written_whole(file: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(file: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary file in the same folder, and rename it over ``file`` on success.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> with written_whole(folder / "a.txt") as partial:
+    >>> with atomic_write(folder / "a.txt") as partial:
     ...     size = partial.write_text("whole")
     >>> [file.name for file in folder.iterdir()]
     ['a.txt']
@@ -32,11 +32,11 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[Path]:
 
 def write_bytes(file: str | os.PathLike[str], content: bytes) -> None:
     """Write a file atomically."""
-    with written_whole(file) as partial:
+    with atomic_write(file) as partial:
         partial.write_bytes(content)
 
 
 def write_text(file: str | os.PathLike[str], text: str) -> None:
     """Write a text file in UTF-8, atomically."""
-    with written_whole(file) as partial:
+    with atomic_write(file) as partial:
         partial.write_text(text, encoding="utf-8")

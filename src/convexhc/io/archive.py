@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc._files import written_whole
+from convexhc._files import atomic_write
 
 File = str | os.PathLike[str]
 Result = TypeVar("Result")
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 def write_npz(file: File, text: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays and a JSON text to a file, atomically."""
-    with written_whole(file) as partial, partial.open("wb") as stream:
+    with atomic_write(file) as partial, partial.open("wb") as stream:
         np.savez(stream, text=np.array(json.dumps(text)), **arrays)  # type: ignore[arg-type]
         stream.flush()
         os.fsync(stream.fileno())
