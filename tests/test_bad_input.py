@@ -1,4 +1,4 @@
-"""What is refused at the border: each with what was wrong, what was received, what to do."""
+"""Errors on invalid input: what was wrong, what was received, what to do."""
 
 from __future__ import annotations
 
@@ -424,7 +424,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
 
 
 @pytest.mark.parametrize(("attempt", "error", "what", "cure"), BAD.values(), ids=BAD)
-def test_refused_with_what_was_wrong_and_what_to_do(attempt, error, what, cure):
+def test_errors_say_what_was_wrong_and_what_to_do(attempt, error, what, cure):
     with pytest.raises(error) as caught:
         attempt()
     message = str(caught.value)

@@ -1,4 +1,4 @@
-"""The generated graphs are what they say; the loaded ones are the published networks."""
+"""Generated graphs have the requested structure; loaded ones are the published networks."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_the_same_seed_gives_the_same_graph_and_another_one_another():
 
 
 @pytest.mark.parametrize("source", [np.random.default_rng, np.random.RandomState])
-def test_a_generator_is_drawn_from_and_moves_on(source):
+def test_a_generator_advances(source):
     state = source(5)
     first, second = (fractal_graph(state).adjacency.toarray() for _ in range(2))
     assert not np.array_equal(first, second)
@@ -148,7 +148,7 @@ def test_nested_blocks_with_certain_edges_are_the_blocks(seed, sizes):
 
 
 @given(sizes=st.lists(counts, min_size=2, max_size=4), depth=st.integers(0, 3))
-def test_each_probability_rules_the_pairs_of_its_own_depth(sizes, depth):
+def test_each_probability_applies_to_the_pairs_of_its_depth(sizes, depth):
     depth = min(depth, len(sizes) - 1)
     probabilities = [float(level == depth) for level in range(len(sizes))]
     adjacency, labels = nested_blocks(sizes, probabilities)

@@ -27,21 +27,21 @@ def test_the_karate_club_has_groups():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_graph_wired_at_random_has_none(seed):
+def test_a_random_graph_has_no_groups(seed):
     found = group_structure(wired_at_random(seed))
     assert found.tested
     assert not found.found
     assert found.z_score < SIGNIFICANT_Z
 
 
-def test_a_random_graph_with_heavy_weights_has_none():
+def test_a_random_graph_with_heavy_tailed_weights_has_no_groups():
     rng = np.random.default_rng(0)
     A = wired_at_random(7)
     heavy = np.triu(A * rng.pareto(2.5, A.shape) + A, 1)
     assert not group_structure(heavy + heavy.T).found
 
 
-def test_nodes_of_two_kinds_that_avoid_their_own_are_no_groups():
+def test_a_bipartite_graph_has_no_groups():
     A = nx.to_numpy_array(nx.bipartite.random_graph(40, 40, 0.2, seed=0))
     assert not group_structure(A).found
 
@@ -59,7 +59,7 @@ def test_nodes_of_two_kinds_that_avoid_their_own_are_no_groups():
     ],
     ids=["one", "a loop", "two", "three", "two apart", "no edges", "only loops"],
 )
-def test_tiny_graphs_are_not_judged(A):
+def test_tiny_graphs_are_not_tested(A):
     found = group_structure(A)
     assert found == Structure(0.0, 0.0, 0.0)
     assert not found.tested
@@ -67,7 +67,7 @@ def test_tiny_graphs_are_not_judged(A):
     assert "too few" in str(found)
 
 
-def test_the_test_is_repeatable_and_knows_its_seed():
+def test_the_result_depends_on_the_seed_only():
     A, _ = planted(0)
     assert group_structure(A) == group_structure(A)
     assert group_structure(A, random_state=1) != group_structure(A)

@@ -33,9 +33,10 @@ def checked_number(
         raise TypeError(f"{name} must be a number, received {value!r}.")
     number = float(value)
     if not 0.0 <= number <= upper or (positive and number == 0.0) or (finite and number == np.inf):
-        sign = "positive" if positive else "not negative"
-        limit = f"between 0 and {upper:g}" if upper < np.inf else f"finite and {sign}"
-        raise ValueError(f"{name} must be {limit if finite else sign}, received {value!r}.")
+        limit = "finite and positive" if positive else "finite and not negative"
+        limit = limit if finite else "at least 0"
+        limit = limit if upper == np.inf else f"between 0 and {upper:g}"
+        raise ValueError(f"{name} must be {limit}, received {value!r}.")
     return number
 
 
