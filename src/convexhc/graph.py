@@ -82,7 +82,8 @@ class Graph:
     def __post_init__(self) -> None:
         """Validate the arrays, and copy them read-only."""
         object.__setattr__(self, "n", checked_size(self.n))
-        for field, dtype in _DTYPES.items():
+        dtypes = {"tail": np.int64, "head": np.int64, "weight": np.float64, "diagonal": np.float64}
+        for field, dtype in dtypes.items():
             # A copy: the caller's array stays writable, and writing to it does not alter ours.
             array = np.array(getattr(self, field), dtype=dtype, order="C")
             array.setflags(write=False)
@@ -332,11 +333,3 @@ class Graph:
         if np.size(order) != self.n:
             raise ValueError(f"order must list all {self.n} nodes once, got {np.size(order)}")
         return self.subgraph(order)
-
-
-_DTYPES: dict[str, type[np.generic]] = {
-    "tail": np.int64,
-    "head": np.int64,
-    "weight": np.float64,
-    "diagonal": np.float64,
-}

@@ -148,14 +148,14 @@ def _is_number(cell: str) -> bool:
 
 
 def _has_row_and_column_names(table: _Table) -> bool:
-    header, beside = table.header, table.column(0, start=1)
-    if table.height != table.width or not beside:
+    header, names = table.header, table.column(0, start=1)
+    if table.height != table.width or not names:
         return False
     # Two edges, a b and b c, also repeat a name in these positions.
     if table.width == 2 and not _is_number(table.body[-1]):
         return False
     # A symmetric matrix of numbers also has equal first row and column, but a number as corner.
-    return header == beside or (header[1:] == beside and not _is_number(header[0]))
+    return header == names or (header[1:] == names and not _is_number(header[0]))
 
 
 def _is_matrix(table: _Table, *, start: int) -> bool:
