@@ -162,7 +162,7 @@ def test_weights_have_the_components_of_the_adjacency(A):
 
 @settings(max_examples=10)
 @given(seeds)
-def test_weights_do_not_depend_on_the_order_of_the_nodes(seed):
+def test_weights_do_not_know_the_order_of_the_nodes(seed):
     A, group = planted(seed)
     order = np.random.default_rng(seed).permutation(group.size)
     found = weights(A[np.ix_(order, order)]).dense()

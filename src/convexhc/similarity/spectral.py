@@ -58,7 +58,9 @@ def spectral_features(K: Any, n_components: int = 10) -> FloatArray:
     graph = as_graph(K, signed=True)
     count = checked_count("n_components", n_components)
     if count > graph.n:
-        raise ValueError(f"n_components must be at most the {graph.n} nodes, received {count}.")
+        raise ValueError(
+            f"n_components must be between 1 and the {graph.n} nodes, received {count}."
+        )
     values, vectors = leading_eigenpairs(graph.matrix(), count)
     return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
