@@ -18,7 +18,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import SpectralClustering
 
-from convexhc._checks import positive_int
+from convexhc._checks import checked_count
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -141,7 +141,7 @@ class Spectral:
         return Hierarchy(None, lambda n_clusters: self._labels(graph, n_clusters))
 
     def _labels(self, graph: Graph, n_clusters: SupportsIndex) -> IntArray:
-        wanted = min(positive_int("n_clusters", n_clusters), graph.n)
+        wanted = min(checked_count("n_clusters", n_clusters), graph.n)
         # Trivial partitions, for which scikit-learn has no eigenvectors.
         if wanted == 1:
             return np.zeros(graph.n, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What is refused at the border: each with what was wrong, what was received, what to do."""
+"""Errors on invalid input: what was wrong, what was received, what to do."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
     "unknown way to symmetrize": (
         lambda: as_graph(GOOD, symmetrize="sum"),
         ValueError,
-        "got 'sum'",
-        "'mean', 'max' or 'min'",
+        "received 'sum'",
+        "one of None, 'mean', 'max', 'min'",
     ),
     "not square": (
         lambda: as_graph(np.ones((5, 3))),
@@ -260,14 +260,14 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
     "number of nodes": (
         lambda: Graph.from_edges(2.0, [0], [1]),
         TypeError,
-        "got 2.0",
+        "received 2.0",
         "must be an integer",
     ),
     "rule for duplicates": (
         lambda: Graph.from_edges(2, [0], [1], duplicates="max"),
         ValueError,
-        "got 'max'",
-        "'sum' or 'mirror'",
+        "received 'max'",
+        "one of 'sum', 'mirror'",
     ),
     "frame with other labels": (
         lambda: as_graph(pd.DataFrame(GOOD, index=list("abc"), columns=list("xyz"))),
@@ -345,45 +345,50 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
     "negative shift": (
         lambda: similarity.two_hop(GOOD, shift=-1.0),
         ValueError,
-        "got -1.0",
-        "zero or more",
+        "received -1.0",
+        "shift, unless 'auto', must be finite and not negative",
     ),
     "shift that is no number": (
         lambda: similarity.normalized(GOOD, shift="some"),
-        ValueError,
-        "got 'some'",
-        "'auto' or a finite number",
+        TypeError,
+        "received 'some'",
+        "shift, unless 'auto', must be a number",
     ),
     "steps": (
         lambda: similarity.diffusion(GOOD, time=1.5),
-        ValueError,
-        "got 1.5",
-        "a whole number of steps",
+        TypeError,
+        "received 1.5",
+        "time must be an integer",
     ),
-    "time": (lambda: similarity.heat(GOOD, time=0), ValueError, "got 0", "finite positive number"),
+    "time": (
+        lambda: similarity.heat(GOOD, time=0),
+        ValueError,
+        "received 0",
+        "time must be finite and positive",
+    ),
     "bandwidth": (
         lambda: similarity.rbf(GOOD, bandwidth=0.0),
         ValueError,
-        "got 0.0",
-        "'auto' or a positive number",
+        "received 0.0",
+        "bandwidth, unless 'auto', must be finite and positive",
     ),
     "neighbours": (
         lambda: similarity.knn(GOOD, n_neighbors=0),
         ValueError,
-        "got 0",
-        "one or more",
+        "received 0",
+        "n_neighbors must be at least 1",
     ),
     "strongest neighbours": (
         lambda: similarity.sparsify(GOOD, 1.5),
-        ValueError,
-        "got 1.5",
-        "a whole number, one or more",
+        TypeError,
+        "received 1.5",
+        "n_neighbors must be an integer",
     ),
     "threshold": (
         lambda: similarity.correlation(GOOD, threshold=2.0),
         ValueError,
-        "got 2.0",
-        "between 0 and 1",
+        "received 2.0",
+        "threshold must be between 0 and 1",
     ),
     "constant row": (
         lambda: similarity.correlation([[1.0, 2.0], [3.0, 3.0]]),
@@ -412,14 +417,14 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
     "floor": (
         lambda: similarity.shift_to_positive(GOOD, floor=0.0),
         ValueError,
-        "got 0.0",
-        "finite positive number",
+        "received 0.0",
+        "floor must be finite and positive",
     ),
 }
 
 
 @pytest.mark.parametrize(("attempt", "error", "what", "cure"), BAD.values(), ids=BAD)
-def test_refused_with_what_was_wrong_and_what_to_do(attempt, error, what, cure):
+def test_errors_say_what_was_wrong_and_what_to_do(attempt, error, what, cure):
     with pytest.raises(error) as caught:
         attempt()
     message = str(caught.value)

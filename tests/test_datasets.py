@@ -1,4 +1,4 @@
-"""The generated graphs are what they say; the loaded ones are the published networks."""
+"""Generated graphs have the requested structure; loaded ones are the published networks."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_the_same_seed_gives_the_same_graph_and_another_one_another():
 
 
 @pytest.mark.parametrize("source", [np.random.default_rng, np.random.RandomState])
-def test_a_generator_is_drawn_from_and_moves_on(source):
+def test_a_generator_advances(source):
     state = source(5)
     first, second = (fractal_graph(state).adjacency.toarray() for _ in range(2))
     assert not np.array_equal(first, second)
@@ -120,19 +120,19 @@ def test_global_random_state_is_left_alone():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "error", "words"),
     [
-        ({"n_meta": 0}, "n_meta .* at least 1, got 0"),
-        ({"clique": 2.5}, "clique .* integer .* got 2.5"),
-        ({"n_super": True}, "n_super .* got True"),
-        ({"links_super": 50}, "links_super = 50 .* only 49 pairs"),
-        ({"p_super": 1.5}, r"p_super .* \[0, 1\], got 1.5"),
-        ({"p_meta": float("nan")}, "p_meta .* got nan"),
-        ({"p_meta": 0.0}, "p_meta = 0.0 gave no connected graph on 4 nodes"),
+        ({"n_meta": 0}, ValueError, "n_meta .* at least 1, received 0"),
+        ({"clique": 2.5}, TypeError, "clique .* integer, received 2.5"),
+        ({"n_super": True}, TypeError, "n_super .* received True"),
+        ({"links_super": 50}, ValueError, "links_super = 50 .* only 49 pairs"),
+        ({"p_super": 1.5}, ValueError, r"p_super .* between 0 and 1, received 1.5"),
+        ({"p_meta": float("nan")}, ValueError, "p_meta .* received nan"),
+        ({"p_meta": 0.0}, ValueError, "p_meta = 0.0 gave no connected graph on 4 nodes"),
     ],
 )
-def test_fractal_graph_refuses_what_it_cannot_draw(options, words):
-    with pytest.raises(ValueError, match=words):
+def test_fractal_graph_rejects_invalid_options(options, error, words):
+    with pytest.raises(error, match=words):
         fractal_graph(0, **options)
 
 
@@ -148,7 +148,7 @@ def test_nested_blocks_with_certain_edges_are_the_blocks(seed, sizes):
 
 
 @given(sizes=st.lists(counts, min_size=2, max_size=4), depth=st.integers(0, 3))
-def test_each_probability_rules_the_pairs_of_its_own_depth(sizes, depth):
+def test_each_probability_applies_to_the_pairs_of_its_depth(sizes, depth):
     depth = min(depth, len(sizes) - 1)
     probabilities = [float(level == depth) for level in range(len(sizes))]
     adjacency, labels = nested_blocks(sizes, probabilities)
@@ -183,11 +183,11 @@ def test_nested_blocks_have_the_density_asked_for():
     [
         ((2, 3), (0.1,), "have 2 and 1 entries"),
         ((), (), "have 0 and 0 entries"),
-        ((2, 0), (0.1, 0.2), r"sizes\[1\] .* got 0"),
-        ((2, 3), (0.1, -0.2), r"probabilities\[1\] .* got -0.2"),
+        ((2, 0), (0.1, 0.2), r"sizes\[1\] .* received 0"),
+        ((2, 3), (0.1, -0.2), r"probabilities\[1\] .* received -0.2"),
     ],
 )
-def test_nested_blocks_refuses_what_it_cannot_draw(sizes, probabilities, words):
+def test_nested_blocks_rejects_invalid_options(sizes, probabilities, words):
     with pytest.raises(ValueError, match=words):
         nested_blocks(sizes, probabilities)
 

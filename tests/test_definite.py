@@ -1,8 +1,9 @@
-"""The smallest eigenvalue, by every road, and what is done about a negative one."""
+"""The smallest eigenvalue, dense and by Lanczos, and the shift that raises it."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,24 +31,25 @@ SIGNED = {
 }
 
 
+def use(monkeypatch, **settings):
+    monkeypatch.setattr(definite, "SETTINGS", replace(definite.SETTINGS, **settings))
+
+
 @pytest.fixture(params=["dense", "lanczos"])
-def road(request, monkeypatch):
+def solver(request, monkeypatch):
     if request.param == "lanczos":
-        monkeypatch.setattr(definite, "DENSE_EIGENVALUES", 0)
-        monkeypatch.setattr(definite, "DENSE_CHOLESKY", 0)
-    return request.param
+        use(monkeypatch, dense_eigenvalues=0, dense_cholesky=0)
 
 
 @pytest.mark.parametrize("matrix", SIGNED.values(), ids=SIGNED)
-def test_the_smallest_eigenvalue_agrees_with_a_full_decomposition(matrix, road):
+def test_the_smallest_eigenvalue_agrees_with_a_full_decomposition(matrix, solver):
     values = np.linalg.eigvalsh(matrix)
     found = similarity.min_eigenvalue(Graph.from_matrix(matrix, signed=True))
     assert found == pytest.approx(values[0], abs=1e-9 * np.abs(values).max(), rel=1e-9)
 
 
-def test_a_crowded_spectrum_costs_no_more_than_the_budget(monkeypatch):
-    monkeypatch.setattr(definite, "DENSE_EIGENVALUES", 0)
-    monkeypatch.setattr(definite, "LANCZOS_STEPS", 60)
+def test_lanczos_respects_its_budget_on_a_clustered_spectrum(monkeypatch):
+    use(monkeypatch, dense_eigenvalues=0, lanczos_steps=60)
     n = 2000
     path = Graph.from_edges(n, np.arange(n - 1), np.arange(1, n))
     value, error = definite.smallest_eigenvalue(similarity.laplacian(path).graph)
@@ -57,7 +59,7 @@ def test_a_crowded_spectrum_costs_no_more_than_the_budget(monkeypatch):
 
 
 @pytest.mark.parametrize("matrix", SIGNED.values(), ids=SIGNED)
-def test_indefinite_matrices_and_no_others_are_refused(matrix, road):
+def test_indefinite_matrices_and_no_others_are_refused(matrix, solver):
     values = np.linalg.eigvalsh(matrix)
     graph = Graph.from_matrix(matrix, signed=True)
     if values[0] >= -1e-9 * np.abs(values).max():
@@ -91,8 +93,7 @@ def test_a_shift_lifts_the_smallest_eigenvalue_to_the_floor_and_no_further(A):
 
 
 def test_the_shift_is_safe_when_lanczos_was_cut_short(monkeypatch):
-    monkeypatch.setattr(definite, "DENSE_EIGENVALUES", 0)
-    monkeypatch.setattr(definite, "LANCZOS_STEPS", 30)
+    use(monkeypatch, dense_eigenvalues=0, lanczos_steps=30)
     n = 400
     path = sparse.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[1, -1])
     K = similarity.shift_to_positive(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs, make_moons
 
@@ -26,7 +26,19 @@ def tables(draw):
     return np.vstack([X, X[rng.integers(0, n, draw(st.integers(0, 20)))]])
 
 
+# Two of the points coincide.
+TWINS = np.array(
+    [
+        [0.12573022, -0.13210486, 0.64042265],
+        [0.10490012, -0.53566937, 0.36159505],
+        [1.30400005, 0.94708096, -0.70373524],
+        [0.10490012, -0.53566937, 0.36159505],
+    ]
+)
+
+
 @given(tables(), st.floats(1e-3, 1e3))
+@example(TWINS, 10.75)
 def test_another_unit_of_length_only_adds_a_constant(X, unit):
     graph = neighbor_graph(X)
     one, other = point_density(X, graph), point_density(unit * X, graph)

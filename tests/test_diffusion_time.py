@@ -1,4 +1,4 @@
-"""How long a graph is left to diffuse, and the features that come of it."""
+"""Diffusion time of a graph, and diffusion features."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scipy import sparse
 
 from convexhc import similarity
 from convexhc.similarity.diffusion_time import (
-    FAINT,
-    MOST_NOISE,
+    MAX_NOISE_EDGE,
+    NOISE_LEVEL,
     diffusion_features,
     diffusion_time,
     from_graph,
@@ -35,8 +35,8 @@ def test_the_order_of_the_nodes_does_not_matter(drawn):
 @pytest.mark.parametrize("n", [6, 20, 100])
 def test_noise_of_a_complete_graph_is_known(n):
     """S has every entry 1/n with loops; 1/(n - 1) off the diagonal without."""
-    assert noise_edge(np.ones((n, n))) == pytest.approx(min(2.0 / np.sqrt(n), MOST_NOISE))
-    without = min(2.0 / np.sqrt(n - 1), MOST_NOISE)
+    assert noise_edge(np.ones((n, n))) == pytest.approx(min(2.0 / np.sqrt(n), MAX_NOISE_EDGE))
+    without = min(2.0 / np.sqrt(n - 1), MAX_NOISE_EDGE)
     assert noise_edge(np.ones((n, n)) - np.eye(n)) == pytest.approx(without)
 
 
@@ -47,11 +47,11 @@ def test_noise_is_that_of_the_squared_eigenvalues():
     assert noise_edge(A) == pytest.approx(2.0 * np.sqrt(np.square(values).mean()))
 
 
-def test_the_time_is_the_first_at_which_noise_is_faint():
+def test_the_time_is_the_first_that_damps_the_noise():
     for seed in range(4):
         A, _ = planted(seed)
         steps, left = diffusion_time(A), (1.0 + noise_edge(A)) / 2.0
-        assert left**steps <= FAINT < left ** (steps - 1)
+        assert left**steps <= NOISE_LEVEL < left ** (steps - 1)
 
 
 def test_more_edges_need_fewer_steps():
@@ -64,18 +64,20 @@ def test_more_edges_need_fewer_steps():
 
 
 @pytest.mark.parametrize("A", [np.zeros((3, 3)), np.zeros((1, 1)), np.diag([1.0, 2.0])], ids=str)
-def test_without_edges_there_is_a_time_all_the_same(A):
+def test_a_graph_without_edges_has_a_time(A):
     assert diffusion_time(A) >= 1
     X = diffusion_features(A, n_features=len(A))
     np.testing.assert_allclose(X @ X.T, np.eye(len(A)), atol=1e-12)
 
 
-def test_paths_and_trees_end():
-    """Their edges explain everything, so that nothing would ever be faint."""
+def test_the_time_of_paths_and_trees_is_bounded():
+    """Their whole spectrum is in the noise band, which would never be damped."""
     for graph in (nx.path_graph(200), nx.balanced_tree(2, 6)):
         A = nx.to_scipy_sparse_array(graph)
-        assert noise_edge(A) == MOST_NOISE
-        assert diffusion_time(A) == int(np.ceil(np.log(FAINT) / np.log(0.5 + MOST_NOISE / 2)))
+        assert noise_edge(A) == MAX_NOISE_EDGE
+        assert diffusion_time(A) == int(
+            np.ceil(np.log(NOISE_LEVEL) / np.log(0.5 + MAX_NOISE_EDGE / 2))
+        )
 
 
 @pytest.mark.parametrize("time", [None, 1, 6])
@@ -111,19 +113,19 @@ def test_lanczos_gives_what_the_dense_decomposition_gives():
     np.testing.assert_array_equal(X, diffusion_features(A, n_features=10))
 
 
-def test_a_node_without_edges_is_like_nothing_else():
+def test_an_isolated_node_is_similar_to_no_other():
     A = np.zeros((5, 5))
     A[:2, :2] = A[2:4, 2:4] = 1.0 - np.eye(2)
     X = diffusion_features(A, n_features=5)
     np.testing.assert_allclose(X @ X.T, np.kron(np.eye(3), np.ones((2, 2)))[:5, :5], atol=1e-12)
-    # It stays where it is, so that it is among the leading features too.
+    # Its eigenvalue is one, so it is among the leading features too.
     joined = np.zeros((25, 25))
     joined[:24, :24] = planted(0)[0]
     X = diffusion_features(joined, n_features=3)
     np.testing.assert_allclose(X @ X[24], np.eye(25)[24], atol=1e-12)
 
 
-def test_the_record_says_how_long():
+def test_time_and_noise_edge_are_recorded():
     A, _ = planted(0)
     made = from_graph(A)
     assert made.parameters["time"] == diffusion_time(A)
@@ -133,14 +135,23 @@ def test_the_record_says_how_long():
     np.testing.assert_array_equal(made.dense(), expected)
 
 
-@pytest.mark.parametrize("n_features", [0, -1, 2.0, True, "3"])
-def test_features_are_counted_in_whole_numbers(n_features):
-    with pytest.raises(ValueError, match="n_features must be a whole number"):
+NOT_COUNTS = [
+    (0, ValueError),
+    (-1, ValueError),
+    (2.0, TypeError),
+    (True, TypeError),
+    ("3", TypeError),
+]
+
+
+@pytest.mark.parametrize(("n_features", "error"), NOT_COUNTS)
+def test_the_number_of_features_is_a_positive_integer(n_features, error):
+    with pytest.raises(error, match="n_features must be"):
         diffusion_features(np.ones((3, 3)), n_features=n_features)
 
 
-@pytest.mark.parametrize("time", [0, -1, 2.5])
-def test_steps_are_whole_and_positive(time):
+@pytest.mark.parametrize(("time", "error"), NOT_COUNTS)
+def test_the_number_of_steps_is_a_positive_integer(time, error):
     for made in (from_graph, diffusion_features):
-        with pytest.raises((ValueError, TypeError), match="time"):
+        with pytest.raises(error, match="time must be"):
             made(np.ones((3, 3)), time=time)

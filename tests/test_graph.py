@@ -1,4 +1,4 @@
-"""The laws of Graph: what it promises whatever it was built from."""
+"""Invariants of Graph, for every way of building one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRIANGLE = np.array([[2.0, 1.0, 0.5], [1.0, 0.0, 0.0], [0.5, 0.0, 3.0]])
 
 
 @given(adjacencies())
-def test_a_matrix_comes_back_as_it_went_in(matrix):
+def test_a_matrix_survives_a_round_trip(matrix):
     graph = Graph.from_matrix(matrix)
     np.testing.assert_array_equal(graph.dense(), matrix)
     np.testing.assert_array_equal(graph.matrix().toarray(), matrix)
@@ -101,14 +101,14 @@ def test_two_directions_are_combined_as_asked(entries, symmetrize, combine):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_rounding_is_forgiven_and_averaged(dtype):
+def test_asymmetry_within_rounding_is_averaged(dtype):
     off = np.nextafter(dtype(0.5), dtype(1.0))
     matrix = np.array([[1.0, 0.5], [off, 1.0]], dtype=dtype)
     graph = Graph.from_matrix(matrix)
     assert graph.weight[0] == (0.5 + float(off)) / 2
 
 
-def test_an_asymmetry_beyond_rounding_is_refused_in_its_own_precision():
+def test_asymmetry_beyond_the_rounding_of_the_dtype_is_rejected():
     matrix = np.array([[1.0, 0.5], [0.5 + 1e-8, 1.0]])
     with pytest.raises(ValueError, match="not symmetric"):
         Graph.from_matrix(matrix)
@@ -222,7 +222,7 @@ def test_names_of_numpy_become_plain_python():
         ((3, [0], [1], [1.0], [0, 0], "abc"), r"shape \(3,\)"),
     ],
 )
-def test_the_constructor_verifies(fields, message):
+def test_the_constructor_validates(fields, message):
     *arrays, names = fields
     with pytest.raises(ValueError, match=message):
         Graph(*arrays, tuple(names))

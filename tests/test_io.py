@@ -1,4 +1,4 @@
-"""The input door: whatever holds the same graph gives the same Graph."""
+"""as_graph: every representation of a graph gives the same Graph."""
 
 from __future__ import annotations
 
@@ -198,13 +198,13 @@ def test_a_missing_library_is_named_with_its_extra(kind, module, tmp_path, monke
         as_graph(path)
 
 
-def test_names_tell_an_edge_list_its_nodes_and_their_order():
+def test_names_give_the_nodes_of_an_edge_list_and_their_order():
     graph = as_graph([("a", "b")], names=["z", "b", "a"])
     assert_same(graph, Graph.from_edges(3, [1], [2], names=["z", "b", "a"]))
     assert as_graph([], names=["a", "b"]).n_edges == 0
 
 
-def test_integer_nodes_are_sorted_and_others_met_in_order():
+def test_integer_nodes_are_sorted_and_others_in_order_of_appearance():
     assert as_graph([(9, 2), (2, 5)]).names == (2, 5, 9)
     assert as_graph([("b", "c"), ("a", "b")]).names == ("b", "c", "a")
     assert as_graph([((1, "x"), 3)]).names == ((1, "x"), 3)
@@ -285,14 +285,14 @@ DISTANCES = squareform(pdist(POINTS))
 
 
 @pytest.mark.parametrize("n", [5, 30])
-def test_distances_given_by_mistake_are_seen(n):
+def test_distances_raise_a_warning(n):
     with pytest.warns(UserWarning, match="looks like distances"):
         as_graph(DISTANCES[:n, :n])
     with pytest.warns(UserWarning, match="looks like distances"):
         as_graph(pd.DataFrame(DISTANCES[:n, :n]))
 
 
-def test_distances_are_seen_from_a_sample():
+def test_distances_are_detected_on_a_sample():
     points = np.random.default_rng(4).normal(size=(300, 3))
     with pytest.warns(UserWarning, match="looks like distances"):
         as_graph(squareform(pdist(points)))
@@ -310,6 +310,6 @@ def test_distances_are_seen_from_a_sample():
     ],
     ids=["complete", "sparse", "similarities", "diagonal", "empty", "too small to tell"],
 )
-def test_other_graphs_raise_no_such_alarm(matrix):
+def test_other_graphs_raise_no_warning(matrix):
     # Warnings are errors here.
     assert as_graph(matrix).n == len(matrix)

@@ -172,7 +172,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("text", "message"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_is_shown_where_it_is(text, message, written):
+def test_errors_give_the_line(text, message, written):
     weight = "strength" if "strength" in message else "weight"
     with pytest.raises(ValueError, match=message):
         as_graph(written(text), weight=weight)

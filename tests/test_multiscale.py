@@ -1,6 +1,8 @@
-"""Scales of a graph and the weights that keep them: the laws of `similarity.multiscale`."""
+"""Scales of a graph, and the multiscale weights computed from them."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.similarity import diffusion_features, multiscale_weights
-from convexhc.similarity.block_model import NEGLIGIBLE, memberships, merged_groups, modularity
+from convexhc.similarity import diffusion_features, multiscale, multiscale_weights
+from convexhc.similarity.block_model import SETTINGS, memberships, merged_groups, modularity
 from convexhc.similarity.scales import refined_scales
 from laws import first_occurrence
 
@@ -37,21 +39,21 @@ def dealt(seed, n, k):
 
 
 @given(seeds, st.integers(1, 6))
-def test_memberships_are_shares(seed, k):
+def test_memberships_are_probabilities(seed, k):
     A, group = planted(seed)
     for start in (dealt(seed, group.size, k), group):
         q = memberships(sparse.csr_array(A), start)
         groups = int(start.max()) + 1
         assert q.shape == (group.size, groups)
-        assert q.data.min() >= NEGLIGIBLE
+        assert q.data.min() >= SETTINGS.min_membership
         assert q.data.max() <= 1.0 + 1e-12
         total = np.asarray(q.sum(axis=1))
         assert total.max() <= 1.0 + 1e-12
-        assert total.min() >= 1.0 - groups * NEGLIGIBLE
+        assert total.min() >= 1.0 - groups * SETTINGS.min_membership
 
 
 @given(seeds)
-def test_memberships_do_not_know_the_order_of_nodes_or_of_groups(seed):
+def test_memberships_do_not_depend_on_the_order_of_nodes_or_groups(seed):
     A, group = planted(seed)
     start = dealt(seed + 1, group.size, 3)
     # A start that is better than chance, or nothing is updated.
@@ -64,7 +66,7 @@ def test_memberships_do_not_know_the_order_of_nodes_or_of_groups(seed):
 
 
 @given(seeds, st.sampled_from([1e-6, 3.0, 1e6]))
-def test_memberships_do_not_know_the_unit_of_the_weights(seed, unit):
+def test_memberships_do_not_depend_on_the_unit_of_the_weights(seed, unit):
     A, group = planted(seed)
     start = group.copy()
     start[::5] = (start[::5] + 1) % 3
@@ -81,7 +83,7 @@ def test_two_cliques_are_recovered_from_a_bad_start(wrong):
     np.testing.assert_array_equal(found, np.repeat([0, 1], 8))
 
 
-def test_groups_that_hold_no_more_than_chance_are_returned_as_they_came():
+def test_groups_without_excess_edges_are_returned_unchanged():
     across = np.tile([0, 1], 8)
     np.testing.assert_array_equal(memberships(CLIQUES, across).toarray(), np.eye(2)[across])
     complete = sparse.csr_array(np.ones((6, 6)) - np.eye(6))
@@ -92,7 +94,7 @@ def test_groups_that_hold_no_more_than_chance_are_returned_as_they_came():
 
 
 @given(adjacencies(8, loops=False), seeds, st.integers(1, 4))
-def test_modularity_is_what_its_formula_says(A, seed, k):
+def test_modularity_agrees_with_its_formula(A, seed, k):
     labels = np.random.default_rng(seed).integers(0, k, len(A))
     total, degree = A.sum(), A.sum(axis=1)
     together = labels[:, None] == labels
@@ -101,7 +103,7 @@ def test_modularity_is_what_its_formula_says(A, seed, k):
 
 
 @given(seeds)
-def test_merged_groups_are_nested_and_as_many_as_asked_for(seed):
+def test_merged_groups_are_nested_with_the_requested_counts(seed):
     A, _ = planted(seed)
     start = dealt(seed, len(A), 9)
     found = merged_groups(sparse.csr_array(A), start, [1, 2, 5, 9])
@@ -146,7 +148,7 @@ def test_few_nodes_have_no_scales():
 
 @settings(max_examples=20)
 @given(st.one_of(adjacencies(12, loops=False), seeds.map(lambda seed: planted(seed)[0])))
-def test_weights_are_those_of_a_graph_as_connected_as_the_adjacency(A):
+def test_weights_have_the_components_of_the_adjacency(A):
     W = weights(A)
     assert isinstance(W, Graph)
     dense = W.dense()
@@ -169,12 +171,12 @@ def test_weights_do_not_know_the_order_of_the_nodes(seed):
 
 @settings(max_examples=10)
 @given(seeds, st.sampled_from([1e-5, 4.0, 1e7]))
-def test_weights_do_not_know_the_unit_of_the_adjacency(seed, unit):
+def test_weights_do_not_depend_on_the_unit_of_the_adjacency(seed, unit):
     A, _ = planted(seed)
     np.testing.assert_allclose(weights(unit * A).dense(), weights(A).dense(), atol=1e-9)
 
 
-def test_pairs_apart_at_more_scales_weigh_less():
+def test_pairs_separated_at_more_scales_have_smaller_weights():
     """Four groups in two pairs: together, apart when fine, apart at every scale."""
     graph = fractal_graph(0, n_meta=2, n_super=4, clique=8)
     W = weights(graph.adjacency).dense()
@@ -190,18 +192,18 @@ def test_pairs_apart_at_more_scales_weigh_less():
     assert (kept & ~same_coarse).any(axis=1).all()
 
 
-def test_the_ladder_alone_decides_how_far_the_weight_falls():
-    """With equal features the weight is exp(-6 a), a the share of the scales that part a pair."""
+def test_with_equal_features_the_scales_alone_give_the_weights():
+    """The weight is exp(-6 a), a the share of the scales that separate a pair."""
     graph = fractal_graph(0, n_meta=2, n_super=4, clique=8)
     A, X = graph.adjacency, features(graph.adjacency)
     scales = refined_scales(A, X)
     W = multiscale_weights(A, np.zeros_like(X), scales=scales).dense()
-    shared = scales.together(slice(0, len(X)))
+    shared = scales.co_membership(slice(0, len(X)))
     kept = W > 0.0
     np.testing.assert_allclose(np.log(W[kept]), -6.0 * (1.0 - shared[kept]), atol=1e-6)
 
 
-def test_disconnected_parts_are_weighed_apart():
+def test_no_weights_between_components():
     one, other = planted(0)[0], planted(1)[0]
     A = np.block([[one, np.zeros((24, 24))], [np.zeros((24, 24)), other]])
     W = weights(A).dense()
@@ -218,5 +220,6 @@ def test_one_node_and_two():
 def test_blocks_of_rows_do_not_matter(monkeypatch):
     A, _ = planted(4)
     whole = weights(A).dense()
-    monkeypatch.setattr("convexhc.similarity.multiscale.BLOCK", 7 * len(A))
+    small = replace(multiscale.SETTINGS, block_entries=7 * len(A))
+    monkeypatch.setattr(multiscale, "SETTINGS", small)
     np.testing.assert_allclose(weights(A).dense(), whole, atol=1e-12)

@@ -1,4 +1,4 @@
-"""The graph of nearest neighbours: in one piece, every neighbour in it, in no unit of length."""
+"""The neighbour graph: connected, complete, and independent of the unit of length."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from convexhc import similarity
 from convexhc.similarity import from_graph, from_points, neighbor_graph
+from convexhc.similarity.point_kernels import nearest_neighbors
 
 
 @st.composite
@@ -23,7 +24,7 @@ def tables(draw):
 
 
 @given(tables(), st.sampled_from([None, 1, 2, 5]))
-def test_it_is_in_one_piece_and_holds_every_nearest_neighbour(X, k):
+def test_it_is_connected_and_contains_every_nearest_neighbour(X, k):
     graph = neighbor_graph(X, n_neighbors=k)
     n = len(X)
     assert graph.n == n
@@ -85,7 +86,7 @@ def test_one_and_two_points(X, edges):
     assert (graph.n, graph.n_edges, graph.components()[0]) == (len(X), edges, 1)
 
 
-def test_equal_points_are_as_near_as_can_be():
+def test_coinciding_points_have_weight_one():
     W = neighbor_graph(np.ones((6, 2)), n_neighbors=5).dense()
     np.testing.assert_array_equal(W, 1.0 - np.eye(6))
     twice = np.repeat(np.arange(10.0), 2)[:, None]
@@ -94,12 +95,25 @@ def test_equal_points_are_as_near_as_can_be():
 
 
 @pytest.mark.parametrize("far", [1e12, 1e160])
-def test_points_beyond_all_measure_are_joined_too(far):
-    """A weight may not fade to zero, or the pieces would never meet."""
+def test_extremely_distant_groups_are_connected(far):
+    """Weights must not underflow to zero."""
     X = np.concatenate([np.arange(20.0), far + np.arange(20.0)])[:, None]
     graph = neighbor_graph(X, n_neighbors=3)
     assert graph.components()[0] == 1
     assert (graph.weight > 0.0).all()
+
+
+@pytest.mark.parametrize("d", [2, 20], ids=["tree search", "brute force"])
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 10.75])
+def test_coinciding_points_have_distance_zero(d, unit):
+    """The brute-force search expands |x - y|^2, which leaves round-off."""
+    X = unit * np.tile(np.random.default_rng(0).normal(size=(5, d)), (3, 1))
+    distance, index = nearest_neighbors(X, 4)
+    np.testing.assert_array_equal(distance[:, :2], 0.0)
+    assert (np.diff(distance, axis=1) >= 0.0).all()
+    np.testing.assert_allclose(distance, np.linalg.norm(X[index] - X[:, None], axis=2))
+    K = similarity.knn(X, n_neighbors=2, bandwidth=unit)
+    np.testing.assert_array_equal(K.graph.weight, 1.0)
 
 
 def test_names_are_those_of_the_rows():
@@ -121,7 +135,7 @@ def test_the_similarity_of_points_is_that_of_their_graph():
     ("n_neighbors", "error"),
     [(0, ValueError), (-2, ValueError), (2.0, TypeError), (True, TypeError)],
 )
-def test_neighbours_are_counted_in_whole_numbers(n_neighbors, error):
+def test_the_number_of_neighbours_is_a_positive_integer(n_neighbors, error):
     for made in (neighbor_graph, from_points, similarity.neighbor_weights):
         with pytest.raises(error, match="n_neighbors must be"):
             made(np.ones((4, 2)), n_neighbors=n_neighbors)

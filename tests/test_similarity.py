@@ -1,4 +1,4 @@
-"""Similarities: each formula against its naive twin, and what it claims of its eigenvalues."""
+"""Similarities: each formula against a naive implementation, and its eigenvalue bounds."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def naive_heat(A: np.ndarray) -> np.ndarray:
 )
 @settings(max_examples=15)
 @given(A=adjacencies())
-def test_each_formula_agrees_with_its_naive_twin(found, naive, A):
+def test_each_formula_agrees_with_a_naive_implementation(found, naive, A):
     np.testing.assert_allclose(found(A).dense(), naive(A), rtol=1e-12, atol=1e-13)
 
 
@@ -138,7 +138,7 @@ def test_the_eigenvalues_are_as_claimed_for_points(name, shift):
 
 
 @pytest.mark.parametrize("make", [*FROM_GRAPH.values(), *FROM_POINTS.values()])
-def test_gamma_is_what_was_added_to_the_diagonal(make):
+def test_shift_is_what_was_added_to_the_diagonal(make):
     data = np.abs(POINTS @ POINTS.T) if make in FROM_GRAPH.values() else POINTS
     plain = make(data, shift=0.0)
     for shift in (0.25, "auto"):
@@ -185,18 +185,18 @@ def test_the_signless_laplacian_is_a_sum_of_squares(A, values):
 
 
 @given(adjacencies(), st.integers(1, 4))
-def test_diffusion_reaches_as_far_as_it_has_steps(A, time):
+def test_diffusion_is_positive_within_the_number_of_steps(A, time):
     reached = np.linalg.matrix_power(np.eye(len(A)) + (A > 0), time) > 0
     np.testing.assert_array_equal(similarity.diffusion(A, time=time).dense() > 0, reached)
 
 
 @given(adjacencies(max_n=6), st.floats(0.1, 20.0), st.floats(0.1, 20.0))
-def test_heat_flows_on_where_it_stopped(A, first, then):
+def test_heat_kernels_form_a_semigroup(A, first, then):
     both = similarity.heat(A, time=first).dense() @ similarity.heat(A, time=then).dense()
     np.testing.assert_allclose(similarity.heat(A, time=first + then).dense(), both, rtol=1e-10)
 
 
-def test_heat_is_exact_across_gaps_and_far_away():
+def test_heat_is_exact_between_components_and_for_tiny_entries():
     two_parts = sparse.block_diag([np.ones((3, 3)), np.ones((4, 4))]).toarray()
     K = similarity.heat(two_parts, time=50.0).dense()
     assert not K[:3, 3:].any()
@@ -225,7 +225,7 @@ def naive_knn(points: np.ndarray, k: int, h: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("k", [1, 4, 39, 100])
-def test_knn_agrees_with_its_naive_twin(k):
+def test_knn_agrees_with_a_naive_implementation(k):
     K = similarity.knn(POINTS, n_neighbors=k, bandwidth=0.7)
     np.testing.assert_allclose(K.dense(), naive_knn(POINTS, k, 0.7), rtol=1e-9, atol=1e-300)
     assert K.parameters == {"n_neighbors": min(k, 39), "bandwidth": 0.7}
@@ -294,7 +294,7 @@ def naive_sparsify(matrix: np.ndarray, k: int) -> np.ndarray:
 
 
 @given(relabelled(), st.integers(1, 4))
-def test_sparsify_keeps_the_strongest_of_either_end(drawn, k):
+def test_sparsify_keeps_the_heaviest_edges_of_either_end(drawn, k):
     matrix, order = drawn
     kept = similarity.sparsify(matrix, k)
     np.testing.assert_array_equal(kept.dense(), naive_sparsify(matrix, k))
@@ -302,7 +302,7 @@ def test_sparsify_keeps_the_strongest_of_either_end(drawn, k):
     np.testing.assert_array_equal(again.dense(), kept.dense()[np.ix_(order, order)])
 
 
-def test_sparsify_keeps_every_edge_that_ties():
+def test_sparsify_keeps_ties():
     # Each node of the square has one edge of weight one, and one that is heavier by rounding.
     square = Graph.from_edges(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 1.0 + 1e-15, 1.0, 1.0 + 1e-15])
     assert similarity.sparsify(square, 1).n_edges == 4
@@ -316,7 +316,7 @@ def test_sparsify_never_keeps_a_negative_entry():
 
 
 @given(relabelled(), st.integers(1, 3))
-def test_a_connected_sparsify_joins_what_the_matrix_joins(drawn, k):
+def test_a_connected_sparsify_preserves_the_components(drawn, k):
     matrix, order = drawn
     kept = similarity.sparsify(matrix, k, connected=True)
     plain = similarity.sparsify(matrix, k).dense()
@@ -331,7 +331,7 @@ def test_a_connected_sparsify_joins_what_the_matrix_joins(drawn, k):
     np.testing.assert_array_equal(again.dense(), kept.dense()[np.ix_(order, order)])
 
 
-def test_a_connected_sparsify_takes_the_heaviest_edges_out_of_a_piece():
+def test_a_connected_sparsify_adds_the_heaviest_edges_out_of_a_component():
     # Two tight triangles, joined by three weak edges of which the two heaviest stay.
     matrix = np.kron(np.eye(2), np.ones((3, 3)))
     for i, j, weight in ((0, 3, 0.3), (1, 4, 0.2), (2, 5, 0.1)):

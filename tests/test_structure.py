@@ -1,4 +1,4 @@
-"""Whether a graph has groups at all: told where they are planted, not where there are none."""
+"""The test for groups: positive where they are planted, negative on random graphs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from drawn_graphs import planted, wired_at_random
 
 from convexhc import datasets
-from convexhc.similarity.structure import CONFIDENT, Structure, group_structure
+from convexhc.similarity.structure import SIGNIFICANT_Z, Structure, group_structure
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -27,21 +27,21 @@ def test_the_karate_club_has_groups():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_graph_wired_at_random_has_none(seed):
+def test_a_random_graph_has_no_groups(seed):
     found = group_structure(wired_at_random(seed))
     assert found.tested
     assert not found.found
-    assert found.z_score < CONFIDENT
+    assert found.z_score < SIGNIFICANT_Z
 
 
-def test_neither_has_one_with_heavy_weights():
+def test_a_random_graph_with_heavy_tailed_weights_has_no_groups():
     rng = np.random.default_rng(0)
     A = wired_at_random(7)
     heavy = np.triu(A * rng.pareto(2.5, A.shape) + A, 1)
     assert not group_structure(heavy + heavy.T).found
 
 
-def test_nodes_of_two_kinds_that_avoid_their_own_are_no_groups():
+def test_a_bipartite_graph_has_no_groups():
     A = nx.to_numpy_array(nx.bipartite.random_graph(40, 40, 0.2, seed=0))
     assert not group_structure(A).found
 
@@ -59,7 +59,7 @@ def test_nodes_of_two_kinds_that_avoid_their_own_are_no_groups():
     ],
     ids=["one", "a loop", "two", "three", "two apart", "no edges", "only loops"],
 )
-def test_tiny_graphs_are_not_judged(A):
+def test_tiny_graphs_are_not_tested(A):
     found = group_structure(A)
     assert found == Structure(0.0, 0.0, 0.0)
     assert not found.tested
@@ -67,7 +67,7 @@ def test_tiny_graphs_are_not_judged(A):
     assert "too few" in str(found)
 
 
-def test_the_test_is_repeatable_and_knows_its_seed():
+def test_the_result_depends_on_the_seed_only():
     A, _ = planted(0)
     assert group_structure(A) == group_structure(A)
     assert group_structure(A, random_state=1) != group_structure(A)
@@ -87,7 +87,7 @@ def test_negative_weights_are_left_out():
     assert group_structure(below) == group_structure(A)
 
 
-def test_the_verdict_is_told_in_words():
+def test_the_verdict_in_words():
     assert str(Structure(5.0, 0.7, 0.3)).startswith("groups found: 70 % of the edges")
     assert "30 % expected (z = 5.0)" in str(Structure(5.0, 0.7, 0.3))
     assert str(Structure(2.9, 0.7, 0.6)).startswith("no groups beyond chance")

@@ -1,35 +1,63 @@
-"""Checks on options, with errors that name them."""
+"""Validation of options; every error names the option, its range and the value received."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, SupportsIndex
 
 import numpy as np
 
 
-def checked_number(name: str, value: float, *, upper: float = np.inf) -> float:
-    """A finite number between zero and ``upper``, or an error that names it."""
-    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+def checked_number(
+    name: str,
+    value: Any,
+    *,
+    upper: float = np.inf,
+    positive: bool = False,
+    finite: bool = True,
+) -> float:
+    """Return ``value`` as a float in ``[0, upper]``, zero excluded if ``positive``.
+
+    Raises TypeError if it is not a real number, ValueError if it is NaN or out of range.
+
+    Examples
+    --------
+    >>> checked_number("l1_ratio", 2, upper=1.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: l1_ratio must be between 0 and 1, received 2.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, received {value!r}.")
-    if not (0.0 <= float(value) <= upper) or not np.isfinite(value):
-        limit = f"between 0 and {upper:g}" if np.isfinite(upper) else "finite and not negative"
+    number = float(value)
+    if not 0.0 <= number <= upper or (positive and number == 0.0) or (finite and number == np.inf):
+        limit = "finite and positive" if positive else "finite and not negative"
+        limit = limit if finite else "at least 0"
+        limit = limit if upper == np.inf else f"between 0 and {upper:g}"
         raise ValueError(f"{name} must be {limit}, received {value!r}.")
-    return float(value)
+    return number
 
 
-def checked_count(name: str, value: int) -> int:
-    """A whole number of at least one, or an error that names it."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number, received {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, received {value!r}.")
-    return int(value)
+def checked_count(name: str, value: SupportsIndex, *, lower: int = 1) -> int:
+    """Return ``value`` as an int of at least ``lower``.
+
+    Raises TypeError if it is not an integer (a bool is not), ValueError if it is too small.
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, received {value!r}.") from None
+    if count < lower:
+        raise ValueError(f"{name} must be at least {lower}, received {value!r}.")
+    return count
 
 
-def named(option: str, value: Any, choices: dict[str, Any]) -> Any:
-    """The choice of that name, or an error that lists them."""
+def named(option: str, value: Any, choices: Mapping[Any, Any]) -> Any:
+    """Return the entry of ``choices`` called ``value``; the error lists the names."""
     if value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{option} must be one of {known}, received {value!r}.")
@@ -37,27 +65,7 @@ def named(option: str, value: Any, choices: dict[str, Any]) -> Any:
 
 
 def check_one_of(name: str, value: object, other_name: str, other: object) -> None:
-    """Refuse both or neither of two ways to ask for a cut."""
+    """Require exactly one of two options; an option that is None counts as not given."""
     if (value is None) == (other is None):
-        got = "neither" if value is None else "both"
-        raise ValueError(f"Give either {name} or {other_name}; got {got}.")
-
-
-def positive_int(name: str, value: SupportsIndex) -> int:
-    """Verify an integer of at least one."""
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise TypeError(f"{name} must be an integer; got {value!r}.") from error
-    if number < 1:
-        raise ValueError(f"{name} must be at least 1; got {number}.")
-    return number
-
-
-def nonnegative(name: str, value: float | None) -> float:
-    """Verify a number that is at least zero; infinity passes, NaN does not."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {value!r}.")
-    if not value >= 0:
-        raise ValueError(f"{name} must be a number of at least 0; got {value}.")
-    return float(value)
+        received = "neither" if value is None else "both"
+        raise ValueError(f"Give either {name} or {other_name}; received {received}.")

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files: a failed write leaves the old file as it was."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 
 @contextmanager
-def written_whole(file: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary neighbour to write into, renamed over the file at the end unless that failed.
+def atomic_write(file: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary file in the same folder, and rename it over ``file`` on success.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> with written_whole(folder / "a.txt") as partial:
+    >>> with atomic_write(folder / "a.txt") as partial:
     ...     size = partial.write_text("whole")
     >>> [file.name for file in folder.iterdir()]
     ['a.txt']
@@ -31,12 +31,12 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_bytes(file: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file, whole or not at all."""
-    with written_whole(file) as partial:
+    """Write a file atomically."""
+    with atomic_write(file) as partial:
         partial.write_bytes(content)
 
 
 def write_text(file: str | os.PathLike[str], text: str) -> None:
-    """Write a text in UTF-8, whole or not at all."""
-    with written_whole(file) as partial:
+    """Write a text file in UTF-8, atomically."""
+    with atomic_write(file) as partial:
         partial.write_text(text, encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Graphs whose groups are known: two generators with nested communities, two classic networks.
+"""Two generators of graphs with nested communities, and two classic networks.
 
-The generated graphs come with the labels of every level, so that what a path recovers can be
-counted; the classic ones travel inside networkx, so that nothing is downloaded.
+Generated graphs come with the labels of every level. The classic networks are included in
+networkx: nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from convexhc._checks import checked_count, checked_number
+from convexhc.kernels.labels import numbered
+
 if TYPE_CHECKING:
     from types import ModuleType
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
-# A wiring this unlikely to be connected is a mistake in the arguments, not bad luck.
+# Draws until a random graph is connected; more would be needed only for a wrong probability.
 _MAX_DRAWS = 1000
 
 
 class FractalGraph(NamedTuple):
-    """Graph of communities inside communities, with both levels of labels.
+    """Graph with two nested levels of communities.
 
     Attributes
     ----------
@@ -42,14 +45,14 @@ class FractalGraph(NamedTuple):
 
 
 class NestedBlocks(NamedTuple):
-    """Random graph of nested blocks, with the labels of every level, coarsest first.
+    """Random graph with nested blocks.
 
     Attributes
     ----------
     adjacency : scipy.sparse.csr_array of shape (n, n)
         Symmetric 0/1 matrix (float64) with an empty diagonal.
     labels : tuple of ndarray of shape (n,)
-        One array for each level of blocks; every level refines the one before it.
+        One array per level of blocks, coarsest first; each level refines the one before.
     """
 
     adjacency: csr_array
@@ -57,16 +60,16 @@ class NestedBlocks(NamedTuple):
 
 
 class NamedGraph(NamedTuple):
-    """Real network: its weights, the names of its nodes, their groups where known.
+    """Real network with named nodes.
 
     Attributes
     ----------
     adjacency : scipy.sparse.csr_array of shape (n, n)
         Symmetric matrix of edge weights (float64) with an empty diagonal.
     names : tuple of str
-        One name for each row of ``adjacency``.
+        One name per row of ``adjacency``.
     labels : ndarray of shape (n,) or None
-        The group of each node, counted from 0; None where the data records none.
+        The group of each node, from 0; None if the data has no groups.
     """
 
     adjacency: csr_array
@@ -87,34 +90,33 @@ def fractal_graph(
 ) -> FractalGraph:
     """Draw the three-level graph of the paper: meta nodes of super nodes of cliques.
 
-    Every super node is a complete graph on ``clique`` nodes. Which super nodes of one meta node
-    are linked, and which meta nodes, is an Erdos-Renyi draw (each pair kept with probability
-    ``p_super`` or ``p_meta``) repeated until it is connected, so the whole graph always is. A
-    linked pair is joined by ``links_super`` (``links_meta``) distinct edges, drawn uniformly
-    among all pairs of one node on either side. Time and memory grow with the number of edges.
+    Each super node is a complete graph on ``clique`` nodes. The links between the super nodes of a
+    meta node, and between the meta nodes, form a connected Erdos-Renyi graph with probability
+    ``p_super`` or ``p_meta``, drawn by rejection. A linked pair is joined by ``links_super``
+    (``links_meta``) distinct edges, drawn uniformly among all pairs of nodes. Time and memory
+    grow with the number of edges.
 
     Parameters
     ----------
     random_state : int, Generator, RandomState or None, default=0
-        Source of the draw; the same int gives the same graph. None draws a new one.
+        Seed or generator; the same int gives the same graph.
     n_meta, n_super, clique : int
-        Meta nodes, super nodes in each of them, nodes in each super node.
+        Number of meta nodes, of super nodes per meta node, and of nodes per super node.
     links_super, links_meta : int
         Edges between two linked super nodes, and between two linked meta nodes.
     p_super, p_meta : float
-        Probability that two super nodes of one meta node, or two meta nodes, are linked. The
-        default ``p_super=1`` links all of them.
+        Probability that two super nodes of one meta node, or two meta nodes, are linked.
 
     Returns
     -------
     FractalGraph
-        The adjacency, the fine labels and the coarse labels, nodes ordered by group.
+        The adjacency, the fine and the coarse labels; nodes are ordered by group.
 
     Raises
     ------
-    ValueError
-        If a count is not positive, a probability is outside [0, 1], more links are asked for
-        than there are pairs of nodes, or no connected draw is met.
+    ValueError, TypeError
+        A count is not a positive integer, a probability is outside [0, 1], there are more links
+        than pairs of nodes, or no connected graph is drawn.
 
     Examples
     --------
@@ -126,7 +128,7 @@ def fractal_graph(
     counts = {"n_meta": n_meta, "n_super": n_super, "clique": clique}
     counts |= {"links_super": links_super, "links_meta": links_meta}
     for name, count in counts.items():
-        _check_count(name, count)
+        checked_count(name, count)
     rng = _generator(random_state)
     per_meta = n_super * clique
 
@@ -151,14 +153,14 @@ def fractal_graph(
 def nested_blocks(
     sizes: Sequence[int], probabilities: Sequence[float], random_state: RandomState = 0
 ) -> NestedBlocks:
-    """Draw a nested stochastic block model: blocks inside blocks, each level with its own density.
+    """Draw a nested stochastic block model.
 
-    ``sizes[0]`` blocks each hold ``sizes[1]`` smaller blocks, and so on; the finest blocks hold
-    ``sizes[-1]`` nodes, so n is the product of the sizes. Two nodes whose smallest common block
-    lies at depth l are joined independently with probability ``probabilities[l]``: depth 0 is
-    the whole graph, the last depth a finest block. For each depth the number of edges is drawn
-    from its binomial law and the edges uniformly among the pairs, so nothing of size n x n is
-    held while the graph is sparse.
+    ``sizes[0]`` blocks each consist of ``sizes[1]`` smaller blocks, and so on; the finest blocks
+    have ``sizes[-1]`` nodes, and n is the product of the sizes. Two nodes whose smallest common
+    block is at depth l are joined independently with probability ``probabilities[l]``; depth 0 is
+    the whole graph, the last depth a finest block. The number of edges at each depth is drawn from
+    its binomial distribution and the edges uniformly among the pairs, in memory proportional to
+    the number of edges.
 
     Parameters
     ----------
@@ -167,18 +169,18 @@ def nested_blocks(
     probabilities : sequence of float
         Edge probability at each depth, as many as ``sizes``; increasing for communities.
     random_state : int, Generator, RandomState or None, default=0
-        Source of the draw; the same int gives the same graph. None draws a new one.
+        Seed or generator; the same int gives the same graph.
 
     Returns
     -------
     NestedBlocks
-        The adjacency and ``len(sizes) - 1`` arrays of labels, nodes ordered by group. Nothing
-        forces the graph to be connected.
+        The adjacency and ``len(sizes) - 1`` arrays of labels; nodes are ordered by group. The
+        graph need not be connected.
 
     Raises
     ------
-    ValueError
-        If the two sequences differ in length or are empty, a size is not positive, or a
+    ValueError, TypeError
+        The two sequences differ in length or are empty, a size is not a positive integer, or a
         probability is outside [0, 1].
 
     Examples
@@ -194,8 +196,8 @@ def nested_blocks(
             f"{len(probabilities)} entries; give one probability for each size."
         )
     for depth, (size, probability) in enumerate(zip(sizes, probabilities, strict=True)):
-        _check_count(f"sizes[{depth}]", size)
-        _check_probability(f"probabilities[{depth}]", probability)
+        checked_count(f"sizes[{depth}]", size)
+        checked_number(f"probabilities[{depth}]", probability, upper=1.0)
     rng = _generator(random_state)
 
     n = int(np.prod(sizes, dtype=np.int64))
@@ -212,7 +214,7 @@ def nested_blocks(
 
 
 def karate() -> NamedGraph:
-    """Load Zachary's karate club: 34 members, and the two clubs they split into.
+    """Load Zachary's karate club: 34 members of a club that split in two.
 
     The weight of an edge is the number of contexts in which two members met (Zachary, 1977).
 
@@ -224,7 +226,7 @@ def karate() -> NamedGraph:
     Raises
     ------
     ImportError
-        If networkx, which carries the data, is not installed.
+        networkx, which includes the data, is not installed.
 
     Examples
     --------
@@ -234,16 +236,15 @@ def karate() -> NamedGraph:
     ((34, 34), 17)
     """
     network = _networkx().karate_club_graph()
-    clubs = [club for _, club in network.nodes(data="club")]
-    _, labels = np.unique(clubs, return_inverse=True)
-    return _named_graph(network, labels.astype(np.intp))
+    clubs = np.array([club for _, club in network.nodes(data="club")])
+    return _named_graph(network, numbered(clubs))
 
 
 def les_miserables() -> NamedGraph:
-    """Load the 77 characters of Les Miserables, joined by the scenes they share.
+    """Load the co-appearance network of the 77 characters of Les Miserables.
 
     The weight of an edge is the number of chapters in which two characters appear together
-    (Knuth, 1993). No groups are recorded.
+    (Knuth, 1993). The data has no groups.
 
     Returns
     -------
@@ -253,7 +254,7 @@ def les_miserables() -> NamedGraph:
     Raises
     ------
     ImportError
-        If networkx, which carries the data, is not installed.
+        networkx, which includes the data, is not installed.
 
     Examples
     --------
@@ -266,32 +267,22 @@ def les_miserables() -> NamedGraph:
 
 
 def _generator(random_state: RandomState) -> np.random.Generator:
-    """Return a Generator; a RandomState seeds one by a draw of its own, so it moves on."""
+    """Return a Generator; from a RandomState, one seeded by its next draw."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint64))
     return np.random.default_rng(random_state)
 
 
-def _check_count(name: str, value: int) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} is a count and must be an integer of at least 1, got {value!r}.")
-
-
-def _check_probability(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} is a probability and must lie in [0, 1], got {value!r}.")
-
-
 def _pairs(n: int) -> NDArray[np.intp]:
-    """All pairs i < j of n things, one in each row."""
+    """All pairs i < j of n nodes, one per row."""
     return np.stack(np.triu_indices(n, 1), axis=1)
 
 
 def _connected_draw(
     rng: np.random.Generator, n: int, probability: float, name: str
 ) -> NDArray[np.intp]:
-    """Pairs of an Erdos-Renyi graph on n nodes, drawn until the graph is connected."""
-    _check_probability(name, probability)
+    """Edges of an Erdos-Renyi graph on n nodes, drawn until it is connected."""
+    checked_number(name, probability, upper=1.0)
     pairs = _pairs(n)
     for _ in range(_MAX_DRAWS):
         kept = pairs[rng.random(len(pairs)) < probability]
@@ -304,7 +295,7 @@ def _connected_draw(
 
 
 def _links(rng: np.random.Generator, size: int, count: int, name: str) -> NDArray[np.intp]:
-    """Distinct pairs (node of one side, node of the other), sides of ``size`` nodes."""
+    """Distinct pairs of a node of one group and a node of another, both of ``size`` nodes."""
     if count > size**2:
         raise ValueError(
             f"{name} = {count} distinct edges were asked for between two groups of {size} nodes, "
@@ -317,10 +308,10 @@ def _links(rng: np.random.Generator, size: int, count: int, name: str) -> NDArra
 def _edges_at_depth(
     rng: np.random.Generator, n_blocks: int, n_children: int, child: int, probability: float
 ) -> NDArray[np.intp]:
-    """Edges between different children of one block, for ``n_blocks`` blocks alike.
+    """Edges between different children of the same block, for ``n_blocks`` blocks.
 
-    A pair of nodes has four coordinates: the block, the two children, and the place inside
-    either child. They are drawn as one number and taken apart.
+    A pair of nodes is indexed by the block, the pair of children, and the position inside either
+    child; the four indices are drawn as one number.
     """
     siblings = _pairs(n_children)
     shape = (n_blocks, len(siblings), child, child)
@@ -336,7 +327,7 @@ def _edges_at_depth(
 
 def _adjacency(edges: NDArray[np.intp], n: int) -> csr_array:
     """Symmetric 0/1 matrix of distinct edges, each given once."""
-    # 32-bit indices, as scipy itself gives small matrices: some packages take no others.
+    # 32-bit indices, as scipy uses for small matrices: some packages accept no others.
     row, column = np.concatenate([edges, edges[:, ::-1]]).astype(np.int32).T
     return coo_array((np.ones(row.size), (row, column)), shape=(n, n)).tocsr()
 
@@ -346,8 +337,8 @@ def _networkx() -> ModuleType:
         import networkx
     except ImportError as error:
         raise ImportError(
-            "This data set travels inside networkx, which is not installed; "
-            "install it with: pip install 'convexhc[graphs]'"
+            "This data set is included in networkx, which is not installed: "
+            "install it with pip install 'convexhc[graphs]'"
         ) from error
     return networkx
 

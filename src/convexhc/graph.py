@@ -1,8 +1,8 @@
-"""The weighted undirected graph, and the single border check on what may become one.
+"""Weighted undirected graphs.
 
-A :class:`Graph` stands both for edge weights and for a symmetric similarity matrix ``K``:
-its edges are the off-diagonal entries, its ``diagonal`` the self-similarities. Everything
-past this file may rely on finite, symmetric, sorted and unique entries.
+A :class:`Graph` represents edge weights as well as a symmetric similarity matrix ``K``: its edges
+are the off-diagonal entries, its ``diagonal`` the self-similarities. It is validated when it is
+built: entries are finite, symmetric, sorted and unique.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from convexhc._checks import named
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph_checks import (
     Symmetrize,
+    add_missing_mirrors,
     check_structure,
     check_symmetrize,
     check_values,
     checked_names,
     checked_size,
-    is_plainly_symmetric,
-    mirrored_where_alone,
+    is_valid_dense,
     node_indices,
     real_array,
     square_matrix,
@@ -39,19 +41,18 @@ __all__ = ["Graph", "Symmetrize"]
 class Graph:
     """Weighted undirected graph on nodes ``0 .. n - 1``, immutable.
 
-    The symmetric matrix it stands for has ``weight[e]`` at ``(tail[e], head[e])`` and at the
-    mirrored place, ``diagonal[i]`` at ``(i, i)`` and zero elsewhere. Build it with
-    :meth:`from_matrix` or :meth:`from_edges`, which check and sort; the plain constructor
-    only verifies.
+    Its symmetric matrix has ``weight[e]`` at ``(tail[e], head[e])`` and ``(head[e], tail[e])``,
+    ``diagonal[i]`` at ``(i, i)`` and zero elsewhere. Build it with :meth:`from_matrix` or
+    :meth:`from_edges`, which sort and symmetrise; the constructor only validates.
 
     Parameters
     ----------
     n : int
         Number of nodes, at least one.
     tail, head : (E,) int64 arrays
-        End points of the edges, ``tail < head``, in lexicographic order, each pair once.
+        Ends of the edges, ``tail < head``, in lexicographic order, each pair once.
     weight : (E,) float64 array
-        Weights of the edges: finite, not zero, positive unless built with ``signed=True``.
+        Weights of the edges: finite, nonzero, positive unless built with ``signed=True``.
     diagonal : (n,) float64 array
         Self-similarities, or self-loops; zero where there is none.
     names : tuple of n distinct hashable values
@@ -72,17 +73,18 @@ class Graph:
     """
 
     n: int
-    tail: NDArray[np.int64]
-    head: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    diagonal: NDArray[np.float64]
+    tail: IntArray
+    head: IntArray
+    weight: FloatArray
+    diagonal: FloatArray
     names: tuple[Hashable, ...]
 
     def __post_init__(self) -> None:
-        """Verify the promises of the class and freeze the arrays."""
+        """Validate the arrays, and copy them read-only."""
         object.__setattr__(self, "n", checked_size(self.n))
-        for field, dtype in _DTYPES.items():
-            # A copy, so that neither the caller's array is frozen nor ours altered through it.
+        dtypes = {"tail": np.int64, "head": np.int64, "weight": np.float64, "diagonal": np.float64}
+        for field, dtype in dtypes.items():
+            # A copy: the caller's array stays writable, and writing to it does not alter ours.
             array = np.array(getattr(self, field), dtype=dtype, order="C")
             array.setflags(write=False)
             object.__setattr__(self, field, array)
@@ -90,7 +92,6 @@ class Graph:
         check_structure(self)
 
     def __repr__(self) -> str:
-        """Say the size; the arrays are one attribute away."""
         return f"Graph(n={self.n}, n_edges={self.n_edges})"
 
     @classmethod
@@ -112,23 +113,24 @@ class Graph:
         names : iterable of n distinct hashable values, optional
             Names of the nodes; by default ``0 .. n - 1``.
         signed : bool
-            Let negative entries pass.
+            Allow negative entries.
         symmetrize : {"mean", "max", "min"}, optional
-            How to combine ``(i, j)`` and ``(j, i)`` when they differ. By default a difference
-            above ``1e-10`` of the largest entry (a few roundings, for float32) is refused, and
-            a smaller one averaged.
+            How to combine ``(i, j)`` and ``(j, i)`` if they differ. By default a difference
+            above ``1e-10`` of the largest entry (a few units of round-off for float32) is an
+            error, and a smaller one is averaged.
 
         Returns
         -------
         Graph
-            The graph; O(n + entries) memory when ``matrix`` is sparse, which is never densified.
+            O(n + entries) memory for a sparse matrix, which is never made dense.
 
         Raises
         ------
         ValueError
-            Empty, not square, NaN, infinite, negative or asymmetric entries, wrong names.
+            The matrix is empty or not square, entries are NaN, infinite, negative or asymmetric,
+            or names are wrong.
         TypeError
-            Entries that are not real numbers.
+            Entries are not real numbers.
 
         Examples
         --------
@@ -138,7 +140,7 @@ class Graph:
         check_symmetrize(symmetrize)
         square, tolerance = square_matrix(matrix)
         labels = checked_names(names, checked_size(square.shape[0]))
-        if is_plainly_symmetric(square, signed=signed):
+        if is_valid_dense(square, signed=signed):
             tail, head = np.nonzero(np.triu(square, 1))
             return cls(len(labels), tail, head, square[tail, head], square.diagonal(), labels)
         entries = sparse.csr_array(square)
@@ -167,40 +169,39 @@ class Graph:
     ) -> Graph:
         """Build a graph from a list of edges in any order and orientation.
 
-        An edge from a node to itself goes to the diagonal; an edge of weight zero is dropped.
+        Self-loops go to the diagonal; edges of weight zero are dropped.
 
         Parameters
         ----------
         n : int
-            Number of nodes; nodes that no edge touches are isolated.
+            Number of nodes.
         tail, head : (E,) int arrays
-            End points, between ``0`` and ``n - 1``.
+            Ends of the edges, between ``0`` and ``n - 1``.
         weight : (E,) array, optional
             Weights; by default all one.
         names : iterable of n distinct hashable values, optional
             Names of the nodes; by default ``0 .. n - 1``.
         signed : bool
-            Let negative weights pass.
+            Allow negative weights.
         duplicates : {"sum", "mirror"}
-            A pair listed several times: ``"sum"`` adds all its weights whatever their
-            orientation (the parallel edges of a multigraph); ``"mirror"`` adds those of one
-            orientation, and takes the two orientations as two statements of the same edge,
-            which must agree (a symmetric list). A pair in one orientation is one edge.
+            How to treat repeated pairs. ``"sum"`` adds the weights of both orientations
+            (parallel edges of a multigraph). ``"mirror"`` adds the weights of each orientation,
+            and requires the two sums to agree if both occur (a symmetric list).
         symmetrize : {"mean", "max", "min"}, optional
-            Read the list as directed instead, and combine as :meth:`from_matrix` does; the
-            missing orientation of a pair then counts as zero.
+            Read the list as directed instead, and combine the two directions as
+            :meth:`from_matrix` does; a missing direction counts as zero.
 
         Returns
         -------
         Graph
-            The graph; O(E log E) time.
+            O(E log E) time.
 
         Raises
         ------
         ValueError
-            As :meth:`from_matrix`, or arrays of different lengths, or a node out of range.
+            As :meth:`from_matrix`; or arrays differ in length, or a node is out of range.
         TypeError
-            Weights that are not real numbers, or nodes that are not integers.
+            Weights are not real numbers, or nodes are not integers.
 
         Examples
         --------
@@ -208,8 +209,7 @@ class Graph:
         array([0.5, 2. ])
         """
         check_symmetrize(symmetrize)
-        if duplicates not in ("sum", "mirror"):
-            raise ValueError(f"duplicates must be 'sum' or 'mirror', got {duplicates!r}")
+        summed = named("duplicates", duplicates, {"sum": True, "mirror": False})
         n = checked_size(n)
         rows, columns = node_indices(tail, n, "tail"), node_indices(head, n, "head")
         values = np.ones(len(rows)) if weight is None else real_array(weight, "weight")
@@ -220,12 +220,12 @@ class Graph:
                 f"{rows.shape}, {columns.shape} and {values.shape}"
             )
         labels = checked_names(names, n)
-        # Checked before duplicates are added up, so that the pair named is one of the list.
+        # Before duplicates are summed, so that the error names a listed pair.
         check_values(values, rows, columns, labels, signed=signed)
         if symmetrize is None:
-            if duplicates == "sum":
+            if summed:
                 rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
-            rows, columns, values = mirrored_where_alone(n, rows, columns, values)
+            rows, columns, values = add_missing_mirrors(n, rows, columns, values)
         entries = sparse.coo_array((values, (rows, columns)), shape=(n, n))
         return cls.from_matrix(entries, names=labels, signed=signed, symmetrize=symmetrize)
 
@@ -235,13 +235,7 @@ class Graph:
         return len(self.weight)
 
     def matrix(self) -> sparse.csr_array:
-        """Return the symmetric matrix, diagonal included, with no stored zeros.
-
-        Returns
-        -------
-        (n, n) csr_array
-            A new matrix, with sorted indices.
-        """
+        """Return the (n, n) symmetric matrix, diagonal included, without stored zeros."""
         loops = np.flatnonzero(self.diagonal)
         rows = np.concatenate([self.tail, self.head, loops])
         columns = np.concatenate([self.head, self.tail, loops])
@@ -250,7 +244,7 @@ class Graph:
         result.sort_indices()
         return result
 
-    def dense(self) -> NDArray[np.float64]:
+    def dense(self) -> FloatArray:
         """Return the symmetric matrix, diagonal included, as a dense (n, n) array."""
         result = np.zeros((self.n, self.n))
         result[self.tail, self.head] = self.weight
@@ -258,15 +252,10 @@ class Graph:
         np.fill_diagonal(result, self.diagonal)
         return result
 
-    def components(self) -> tuple[int, NDArray[np.int64]]:
+    def components(self) -> tuple[int, IntArray]:
         """Return the number of connected components, and the component of each node.
 
-        Returns
-        -------
-        count : int
-            Number of components; an isolated node is one.
-        labels : (n,) int64 array
-            Components numbered from zero in the order in which nodes first meet them.
+        Components, also of single nodes, are numbered in the order of their first nodes.
 
         Examples
         --------
@@ -280,7 +269,7 @@ class Graph:
         return int(count), numbered_by_first(found)
 
     def without_weak(self, share: float) -> Graph:
-        """Return the graph without edges of less than a ``share`` of the largest weight.
+        """Return the graph without edges lighter than ``share`` times the largest weight.
 
         Examples
         --------
@@ -299,11 +288,11 @@ class Graph:
         return self.with_diagonal(np.zeros(self.n))
 
     def with_diagonal(self, diagonal: ArrayLike) -> Graph:
-        """Return the same edges with another diagonal, one value or ``n`` of them."""
+        """Return the same edges with another diagonal: one value, or one per node."""
         return replace(self, diagonal=np.broadcast_to(np.asarray(diagonal), (self.n,)))
 
     def subgraph(self, nodes: ArrayLike) -> Graph:
-        """Return the graph on some nodes, renumbered in the order given.
+        """Return the induced subgraph, its nodes numbered in the order given.
 
         Parameters
         ----------
@@ -344,11 +333,3 @@ class Graph:
         if np.size(order) != self.n:
             raise ValueError(f"order must list all {self.n} nodes once, got {np.size(order)}")
         return self.subgraph(order)
-
-
-_DTYPES: dict[str, type[np.generic]] = {
-    "tail": np.int64,
-    "head": np.int64,
-    "weight": np.float64,
-    "diagonal": np.float64,
-}

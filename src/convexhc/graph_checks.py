@@ -1,11 +1,12 @@
-"""What may become a graph: the checks on sizes, names, entries and symmetry.
+"""Validation of graphs: sizes, names, entries and symmetry.
 
-Only :mod:`convexhc.graph` calls these; each returns clean values or raises an error that says
-what was wrong, what was received and what to do.
+Each function returns valid values or raises an error that says what was wrong, what was received
+and what to do.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Any, Literal
 
@@ -13,27 +14,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from convexhc._checks import checked_count, named
+from convexhc._types import FloatArray, IntArray
+
 Symmetrize = Literal["mean", "max", "min"]
 
-# Two halves of a matrix computed in floating point may differ by round-off and no more;
-# the measure is relative to the largest entry.
+# Asymmetry that counts as round-off, relative to the largest entry.
 SYMMETRY_TOLERANCE = 1e-10
 
 
 def checked_size(n: Any) -> int:
     """Return the number of nodes, at least one."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer):
-        raise TypeError(f"the number of nodes must be an integer, got {n!r}")
-    if n < 1:
-        raise ValueError(f"the graph is empty: it needs at least one node, got n = {n}")
-    return int(n)
+    size = checked_count("the number of nodes", n, lower=0)
+    if size == 0:
+        raise ValueError("the graph is empty: it needs at least one node, got n = 0")
+    return size
 
 
 def listed_names(names: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """Return the names in the order given, as plain Python values."""
+    """Return the names as a tuple of plain Python values."""
     if isinstance(names, str | set | frozenset):
         raise TypeError(f"names must be a sequence with one name per node, got {names!r}")
-    # tolist turns numpy scalars into the plain Python values that users look nodes up by.
+    # tolist turns numpy scalars into plain Python values.
     tolist = getattr(names, "tolist", None)
     return tuple(names if tolist is None else tolist())
 
@@ -45,38 +47,35 @@ def checked_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, .
     result = listed_names(names)
     if len(result) != n:
         raise ValueError(f"names must have one name per node: got {len(result)} for {n} nodes")
-    if _are_distinct(result):
-        return result
-    seen: set[Hashable] = set()
-    for name in result:
-        try:
-            repeated = name in seen
-        except TypeError as error:
-            raise TypeError(
-                f"node names must be hashable (text, numbers, tuples ...), got {name!r}"
-            ) from error
-        if repeated:
-            raise ValueError(f"the node name {name!r} is used twice: make the names distinct")
-        seen.add(name)
+    try:
+        distinct = len(set(result)) == n
+    except TypeError as error:
+        bad = next(name for name in result if not _is_hashable(name))
+        raise TypeError(
+            f"node names must be hashable (text, numbers, tuples ...), got {bad!r}"
+        ) from error
+    if not distinct:
+        twice = Counter(result).most_common(1)[0][0]
+        raise ValueError(f"the node name {twice!r} is used twice: make the names distinct")
     return result
 
 
-def _are_distinct(names: tuple[Hashable, ...]) -> bool:
-    """Tell in one go, for large graphs; names that cannot be hashed are not."""
+def _is_hashable(name: object) -> bool:
+    """Whether ``name`` and everything in it can be hashed; isinstance misses nested lists."""
     try:
-        return len(set(names)) == len(names)
+        hash(name)
     except TypeError:
         return False
+    return True
 
 
 def check_symmetrize(symmetrize: object) -> None:
-    """Refuse an unknown way of combining two directions."""
-    if symmetrize not in (None, "mean", "max", "min"):
-        raise ValueError(f"symmetrize must be None, 'mean', 'max' or 'min', got {symmetrize!r}")
+    """Raise an error unless ``symmetrize`` is a known rule."""
+    named("symmetrize", symmetrize, dict.fromkeys((None, "mean", "max", "min")))
 
 
 def check_structure(graph: Any) -> None:
-    """Refuse arrays that break a promise of the class Graph."""
+    """Raise an error unless the arrays satisfy the invariants of the class Graph."""
     lengths = graph.tail.shape, graph.head.shape, graph.weight.shape
     if len(set(lengths)) != 1 or graph.weight.ndim != 1:
         raise ValueError(f"tail, head and weight must have one length, got shapes {lengths}")
@@ -95,7 +94,7 @@ def check_structure(graph: Any) -> None:
 
 
 def real_array(values: Any, what: str) -> Any:
-    """Return an array, refusing what does not hold real numbers only."""
+    """Return an array of real numbers, or a sparse matrix as it is."""
     if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         raise ValueError(f"the {what} has masked entries: fill them with zero or drop their nodes")
     if not sparse.issparse(values):
@@ -113,8 +112,8 @@ def real_array(values: Any, what: str) -> Any:
     return values
 
 
-def node_indices(nodes: ArrayLike, n: int, what: str) -> NDArray[np.int64]:
-    """Return node numbers as int64, each between 0 and n - 1."""
+def node_indices(nodes: ArrayLike, n: int, what: str) -> IntArray:
+    """Return node indices as int64, each between 0 and n - 1."""
     array = np.asarray(nodes)
     if array.ndim != 1:
         raise ValueError(f"{what} must be one-dimensional, got shape {array.shape}")
@@ -141,8 +140,8 @@ def square_matrix(matrix: Any) -> tuple[Any, float]:
     return array.astype(np.float64), max(SYMMETRY_TOLERANCE, rounding)
 
 
-def is_plainly_symmetric(matrix: Any, *, signed: bool) -> bool:
-    """Tell whether a dense matrix needs no repair and no complaint; cheap, unlike the latter."""
+def is_valid_dense(matrix: Any, *, signed: bool) -> bool:
+    """Whether a dense matrix is finite, exactly symmetric and, unless signed, nonnegative."""
     return (
         isinstance(matrix, np.ndarray)
         and bool(np.isfinite(matrix).all())
@@ -152,14 +151,14 @@ def is_plainly_symmetric(matrix: Any, *, signed: bool) -> bool:
 
 
 def check_values(
-    values: NDArray[np.float64],
+    values: FloatArray,
     rows: NDArray[np.integer],
     columns: NDArray[np.integer],
     names: tuple[Hashable, ...],
     *,
     signed: bool,
 ) -> None:
-    """Refuse NaN, infinite and, unless signed, negative weights, naming the pair."""
+    """Raise an error for NaN, infinite and, unless signed, negative weights; it names the pair."""
     bad = ~np.isfinite(values)
     if bad.any():
         e = int(np.argmax(bad))
@@ -178,7 +177,7 @@ def check_values(
 def symmetric_part(
     entries: Any, symmetrize: Symmetrize | None, tolerance: float, names: tuple[Hashable, ...]
 ) -> Any:
-    """Return the symmetric matrix, refusing two halves that differ unless told how to combine."""
+    """Combine (i, j) and (j, i); raise an error if they differ and ``symmetrize`` is None."""
     mirrored = entries.T.tocsr()
     if symmetrize == "max":
         return sparse.csr_array(entries.maximum(mirrored))
@@ -198,16 +197,16 @@ def symmetric_part(
     return sparse.csr_array(0.5 * (entries + mirrored))
 
 
-def mirrored_where_alone(
-    n: int, rows: NDArray[np.int64], columns: NDArray[np.int64], values: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return each listed entry once, plus the mirror image of a pair listed one way only."""
+def add_missing_mirrors(
+    n: int, rows: IntArray, columns: IntArray, values: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Sum repeated entries, and mirror the pairs that are listed in one direction only."""
     codes, inverse = np.unique(rows * n + columns, return_inverse=True)
     totals = np.bincount(inverse, weights=values, minlength=len(codes))
     rows, columns = np.divmod(codes, n)
-    alone = ~np.isin(columns * n + rows, codes, assume_unique=True)
+    one_way = ~np.isin(columns * n + rows, codes, assume_unique=True)
     return (
-        np.concatenate([rows, columns[alone]]),
-        np.concatenate([columns, rows[alone]]),
-        np.concatenate([totals, totals[alone]]),
+        np.concatenate([rows, columns[one_way]]),
+        np.concatenate([columns, rows[one_way]]),
+        np.concatenate([totals, totals[one_way]]),
     )

@@ -157,7 +157,7 @@ def test_an_interrupted_run_ends_as_an_uninterrupted_one(tmp_path):
         ([[np.nan]], {}, "row 0, column 0"),
         ([1.0, 2.0], {}, "one row per point"),
         (np.ones((3, 1)), {"weights": np.ones((2, 2))}, "2 nodes and X has 3 rows"),
-        (np.ones((3, 1)), {"weights": 0}, "n_neighbors must be one or more"),
+        (np.ones((3, 1)), {"weights": 0}, "n_neighbors must be at least 1"),
         (np.ones((3, 1)), {"lambdas": 1}, "two or more"),
         (np.ones((3, 1)), {"lambdas": []}, "empty"),
         (np.ones((3, 1)), {"lambdas": [-1.0]}, "not negative"),

@@ -157,5 +157,5 @@ def test_a_long_chain_has_a_suggestion():
 
 
 def test_a_size_below_one_is_refused():
-    with pytest.raises(ValueError, match="min_cluster_size must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="min_cluster_size must be at least 1, received 0"):
         Tree.from_partitions([1.0], [[0, 1]]).suggest(min_cluster_size=0)

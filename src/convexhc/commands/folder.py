@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexhc._files import write_text, written_whole
+from convexhc._files import atomic_write, write_text
 from convexhc.commands.messages import Refusal
 from convexhc.graph import Graph
 from convexhc.path import Path
@@ -99,7 +99,7 @@ class Folder:
     def write(self, path: Path, graph: Graph, min_cluster_size: int | None = None) -> None:
         """Write every result but the page and the record."""
         path.save(self.root / "path.npz")
-        with written_whole(self.root / "graph.npz") as partial, partial.open("wb") as stream:
+        with atomic_write(self.root / "graph.npz") as partial, partial.open("wb") as stream:
             sparse.save_npz(stream, graph.matrix())
         write_text(self.root / "labels.csv", labels_csv(path, min_cluster_size))
         rows = ([int(a), int(b), repr(float(h)), int(k)] for a, b, h, k in path.linkage)

@@ -20,7 +20,7 @@ from convexhc.commands.saved_results import tell_saved
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.similarity.diffusion_time import N_FEATURES
-from convexhc.similarity.multiscale import BLOCK
+from convexhc.similarity.multiscale import SETTINGS as MULTISCALE
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import run
 from convexhc.solvers.memory import available, path_estimate
@@ -107,7 +107,7 @@ def _paper_problem(kernel: Graph, options: Namespace) -> FusionProblem:
 
 def _say_feature_cost(graph: Graph, say: Say) -> None:
     """Memory of the features, the duals and the blocks of pairs; time as it was measured."""
-    numbers = graph.n * N_FEATURES * (1 + _PAIRS) * _COPIES + 4 * BLOCK
+    numbers = graph.n * N_FEATURES * (1 + _PAIRS) * _COPIES + 4 * MULTISCALE.block_entries
     free = available()
     of = f" of {_bytes(free)} free" if free else ""
     say(f"memory: about {_bytes(8 * numbers)}{of}, in feature space ({N_FEATURES} features)")

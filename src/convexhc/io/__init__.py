@@ -1,7 +1,6 @@
-"""The input door: whatever holds a graph or a similarity matrix becomes a Graph.
+"""Input: conversion of matrices, tables, network objects and files to a Graph.
 
-Everything that takes a graph takes anything :func:`as_graph` takes, so the rules are written
-once, there.
+Every function that takes a graph accepts what :func:`as_graph` accepts.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def as_graph(
     weight: str | None = "weight",
     key: str = "connectivities",
 ) -> Graph:
-    """Read a graph or a similarity matrix from anything that holds one.
+    """Read a graph or a similarity matrix.
 
     Parameters
     ----------
@@ -43,39 +42,39 @@ def as_graph(
         - a matrix: ndarray, scipy sparse matrix or array, or list of lists;
         - a pandas DataFrame: a square matrix whose index and columns hold the same labels, or
           a table of edges with columns source/target (or u/v, from/to, node1/node2, i/j) and,
-          if weighted, weight (or w, value), in any case and order;
+          optionally, weight (or w, value), in any case and order;
         - a networkx or igraph graph, or an AnnData object;
         - an iterable of ``(u, v)`` or of ``(u, v, weight)`` **tuples**;
         - the name of a file (see Notes).
     symmetrize : {"mean", "max", "min"}, optional
-        How to combine two directions that differ; by default they are refused. A matrix, a
-        directed graph and, **when this is given**, an edge list are read as directed: an edge
-        in one direction only counts as zero in the other.
+        How to combine two directions that differ; by default an error. A matrix, a directed
+        graph and, **if this is given**, an edge list are directed: an edge in one direction
+        counts as zero in the other.
     signed : bool
-        Let negative weights pass.
+        Allow negative weights.
     names : iterable of hashable values, optional
-        Names of the nodes instead of those in the data. For an edge list it says which nodes
-        there are, isolated ones included, and in what order.
+        Names of the nodes instead of those in the data. For an edge list: all nodes, including
+        isolated ones, in this order.
     weight : str or None
-        Edge attribute or column that holds the weight; None counts every edge as one. By
-        default, a graph without the attribute ``"weight"`` counts every edge as one, and so
-        does a table of edges without a third column; a single third column is the weight
-        whatever its name. Any other name must exist.
+        Edge attribute or column of the weights; None gives every edge weight one. With the
+        default, edges without the attribute ``"weight"`` have weight one, as in a table
+        without a third column; a single third column is the weight whatever its name. Any other
+        name must exist.
     key : str
         Entry of ``obsp`` of an AnnData object.
 
     Returns
     -------
     Graph
-        The graph, with the names of its nodes. Time and memory in proportion to the edges; a
-        sparse input is never densified.
+        With the names of its nodes. Time and memory are proportional to the number of edges; a
+        sparse matrix is never made dense.
 
     Raises
     ------
     ValueError, TypeError
-        What :class:`~convexhc.graph.Graph` refuses, or data in none of the forms above.
+        Data that :class:`~convexhc.graph.Graph` rejects, or in none of the forms above.
     FileNotFoundError, ImportError
-        No such file; or the library that reads it is not installed.
+        The file does not exist, or the library that reads it is not installed.
 
     Warns
     -----
@@ -85,11 +84,11 @@ def as_graph(
     Notes
     -----
     Edges. A self-loop goes to the diagonal, once. Parallel edges of a networkx or igraph graph
-    are summed. In an edge list, lines that repeat a pair in the same direction are summed; a
-    pair listed in both directions is one edge stated twice, so the two must agree, or
-    ``symmetrize`` say how to combine them. Weight zero is no edge, though it introduces its
-    nodes: ``(u, u, 0)`` declares an isolated node. Nodes of an edge list are sorted if all
-    names are integers, else numbered in the order of first appearance.
+    are summed. In an edge list, repetitions of a pair in the same direction are summed; the two
+    directions of a pair are the same edge, so they must agree unless ``symmetrize`` combines
+    them. An edge of weight zero is dropped but adds its nodes: ``(u, u, 0)`` declares an isolated
+    node. Nodes of an edge list are sorted if all names are integers, otherwise in the order of
+    first appearance.
 
     Files. ``.mtx``; ``.npy`` and ``.npz`` with one array, or from ``scipy.sparse.save_npz``;
     ``.graphml``, ``.gml``, ``.gexf`` and ``.net`` through networkx; ``.h5ad`` through anndata;
@@ -114,7 +113,7 @@ def as_graph(
     check_symmetrize(symmetrize)
     held = data if isinstance(data, Graph) else getattr(data, "graph", None)
     if isinstance(held, Graph):
-        return _checked_again(held, names, signed=signed)
+        return _checked_graph(held, names, signed=signed)
     listed = None if names is None else listed_names(names)
     reading = Reading(symmetrize, signed, listed, weight, key)
     graph = _read(data, reading)
@@ -139,7 +138,7 @@ def _read(data: Any, reading: Reading) -> Graph:
         return reader(data, reading)
     if isinstance(data, list) and data and not isinstance(data[0], tuple):
         return reading.matrix(data)
-    # A set would number its nodes differently from one run to the next.
+    # The order of a set, and so of the nodes, differs between runs.
     if isinstance(data, Iterable) and not isinstance(data, bytes | Mapping | set | frozenset):
         return read_tuples(data, reading)
     raise TypeError(
@@ -149,8 +148,8 @@ def _read(data: Any, reading: Reading) -> Graph:
     )
 
 
-def _checked_again(graph: Graph, names: Iterable[Hashable] | None, *, signed: bool) -> Graph:
-    """Let a graph through, unless it was built under looser rules than those asked for now."""
+def _checked_graph(graph: Graph, names: Iterable[Hashable] | None, *, signed: bool) -> Graph:
+    """Check the signs of a Graph, which may have been built with ``signed=True``; rename it."""
     loops = np.arange(graph.n)
     check_values(graph.weight, graph.tail, graph.head, graph.names, signed=signed)
     check_values(graph.diagonal, loops, loops, graph.names, signed=signed)
@@ -158,10 +157,10 @@ def _checked_again(graph: Graph, names: Iterable[Hashable] | None, *, signed: bo
 
 
 def _looks_like_distances(graph: Graph, n_sampled: int = 60) -> bool:
+    """Whether the weights are complete and satisfy the triangle inequality on sampled nodes."""
     if graph.n < 5 or 2 * graph.n_edges != graph.n * (graph.n - 1) or graph.diagonal.any():
         return False
-    # Below a ratio of two the triangle inequality holds for any numbers, and proves nothing;
-    # this spares complete graphs with equal weights.
+    # Within a factor of two any numbers satisfy the triangle inequality, for example equal weights.
     if graph.weight.min() <= 0 or graph.weight.max() <= 2 * graph.weight.min():
         return False
     nodes = np.unique(np.linspace(0, graph.n - 1, n_sampled).astype(np.int64))

@@ -1,4 +1,4 @@
-"""Results on disk: one npz file each, plain arrays beside a JSON text, never pickle."""
+"""Results on disk: npz files of plain arrays and a JSON text, without pickle."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc._files import written_whole
+from convexhc._files import atomic_write
 from convexhc.graph import Graph
 
 File = str | os.PathLike[str]
@@ -20,8 +20,8 @@ Result = TypeVar("Result")
 
 
 def write_npz(file: File, text: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a file whole: to a temporary neighbour first, then renamed over the old one."""
-    with written_whole(file) as partial, partial.open("wb") as stream:
+    """Write arrays and a JSON text to a file, atomically."""
+    with atomic_write(file) as partial, partial.open("wb") as stream:
         np.savez(stream, text=np.array(json.dumps(text)), **arrays)  # type: ignore[arg-type]
         stream.flush()
         os.fsync(stream.fileno())
@@ -32,9 +32,9 @@ def read_npz(
     kind: str,
     unpack: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Result],
 ) -> Result:
-    """Read such a file back and unpack it, or say that it is not one; it is never altered."""
+    """Read a file of `write_npz` and unpack it; ValueError if it is not a valid ``kind``."""
     try:
-        # numpy leaves a file that it opened itself open when it is no archive.
+        # If given a name, numpy does not close a file that is not an archive.
         with Path(file).open("rb") as stream:
             arrays = _arrays(np.load(stream, allow_pickle=False))
         text = json.loads(str(arrays.pop("text")))
@@ -49,7 +49,7 @@ def read_npz(
 
 
 def kind_of(file: File) -> str | None:
-    """What a file of `write_npz` holds, as ``path`` or ``checkpoint``; None for any other file."""
+    """Kind of a file of `write_npz`, as ``path`` or ``checkpoint``; None for any other file."""
     if not zipfile.is_zipfile(file):
         return None
     try:
@@ -68,12 +68,12 @@ def _arrays(loaded: Any) -> dict[str, NDArray[Any]]:
 
 
 def encode_names(names: tuple[Hashable, ...]) -> list[Any]:
-    """Node names as JSON: numbers and text as they are, tuples marked, anything else as text."""
+    """Node names as JSON values: numbers and text unchanged, tuples tagged, others as text."""
     return [_encode(name) for name in names]
 
 
 def decode_names(names: list[Any]) -> tuple[Hashable, ...]:
-    """The names that `encode_names` stored."""
+    """Inverse of `encode_names`."""
     return tuple(_decode(name) for name in names)
 
 

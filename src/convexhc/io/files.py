@@ -1,4 +1,4 @@
-"""Files, by their extension."""
+"""Readers of files, by extension."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from convexhc.io.text import read_text
 
 
 def read_file(path: Path, reading: Reading) -> Graph:
-    """Read the graph in a file; every complaint starts with the name of the file."""
+    """Read the graph in a file; errors start with the name of the file."""
     accepted = f"accepted files: {' '.join(_READERS)}"
     if not path.exists():
         raise FileNotFoundError(
@@ -33,14 +33,6 @@ def read_file(path: Path, reading: Reading) -> Graph:
         raise TypeError(f"{path}: {error}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-
-
-def _read_matrix_market(path: Path, reading: Reading) -> Graph:
-    return reading.matrix(scipy_io.mmread(path))
-
-
-def _read_npy(path: Path, reading: Reading) -> Graph:
-    return reading.matrix(np.load(path, allow_pickle=False))
 
 
 def _read_npz(path: Path, reading: Reading) -> Graph:
@@ -74,7 +66,7 @@ def _read_network(path: Path, reading: Reading) -> Graph:
 
 
 def _read_gml(networkx: Any, path: Path, reading: Reading) -> Graph:
-    # Read by id, because networkx refuses files without labels; named by label where it can be.
+    # Read by id, because networkx rejects files without labels; then named by unique labels.
     graph = networkx.read_gml(path, label="id")
     labels = [label for _, label in graph.nodes(data="label")]
     if None not in labels and len(set(labels)) == len(labels):
@@ -99,8 +91,8 @@ _READERS: dict[str, Callable[[Path, Reading], Graph]] = {
     ".csv": read_text,
     ".tsv": read_text,
     ".txt": read_text,
-    ".mtx": _read_matrix_market,
-    ".npy": _read_npy,
+    ".mtx": lambda path, reading: reading.matrix(scipy_io.mmread(path)),
+    ".npy": lambda path, reading: reading.matrix(np.load(path, allow_pickle=False)),
     ".npz": _read_npz,
     ".graphml": _read_network,
     ".gml": _read_network,

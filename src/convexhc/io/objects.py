@@ -1,4 +1,4 @@
-"""Graphs held in memory by other libraries, read without importing them."""
+"""Readers of objects of other libraries, recognised without importing these."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from typing import Any
 import numpy as np
 
 from convexhc.graph import Graph
-from convexhc.io.reading import (
-    DEFAULT_WEIGHT,
-    END_COLUMNS,
-    MISSING_END,
-    Reading,
-    find_columns,
-)
+from convexhc.io.reading import DEFAULT_WEIGHT, END_COLUMNS, MISSING_END, Reading, find_columns
 
 
 def reader_of(data: Any) -> Callable[[Any, Reading], Graph] | None:
-    """Return the function that reads an object of another library, None if it is unknown."""
+    """Return the reader of an object of another library, or None."""
     for reader, attributes in _RECOGNISED:
         if all(hasattr(data, attribute) for attribute in attributes):
             return reader
@@ -26,7 +20,7 @@ def reader_of(data: Any) -> Callable[[Any, Reading], Graph] | None:
 
 
 def read_networkx(graph: Any, reading: Reading) -> Graph:
-    """Read a networkx graph of any of its four classes."""
+    """Read a networkx graph of any class."""
     nodes = list(graph.nodes)
     number = {name: i for i, name in enumerate(nodes)}
     edges = list(graph.edges(data=True))
@@ -47,7 +41,7 @@ def read_networkx(graph: Any, reading: Reading) -> Graph:
 
 
 def read_igraph(graph: Any, reading: Reading) -> Graph:
-    """Read an igraph graph; nodes are called by their ``name`` attribute if there is one."""
+    """Read an igraph graph; nodes are named by their attribute ``name`` if there is one."""
     named = "name" in graph.vs.attributes()
     nodes = list(graph.vs["name"]) if named else list(range(graph.vcount()))
     ends = graph.get_edgelist()
@@ -64,6 +58,7 @@ def _edge_weights(
     attributes: Sequence[str],
     reading: Reading,
 ) -> list[Any] | None:
+    """Weights of the edges; None if no edge has the default attribute, or none is wanted."""
     if reading.weight is None:
         return None
     missing = [pair for pair, value in zip(ends, values, strict=True) if value is None]
@@ -86,7 +81,7 @@ def read_frame(frame: Any, reading: Reading) -> Graph:
     """Read a pandas DataFrame: a square matrix with equal labels, or a table of edges."""
     rows, columns = frame.index.tolist(), frame.columns.tolist()
     if len(rows) == len(columns) and set(rows) == set(columns):
-        # Selecting by label also undoes columns listed in another order than the rows.
+        # Columns in the order of the rows.
         square = frame if rows == columns else frame[rows]
         if len(rows) and all(str(dtype).startswith("Sparse") for dtype in square.dtypes):
             return reading.matrix(square.sparse.to_coo(), rows)
@@ -133,7 +128,7 @@ def read_tuples(data: Iterable[Any], reading: Reading) -> Graph:
     return reading.edges([edge[0] for edge in edges], [edge[1] for edge in edges], weight)
 
 
-# What tells each kind apart, so that none of the libraries has to be imported.
+# Attributes by which each kind is recognised.
 _RECOGNISED: tuple[tuple[Callable[[Any, Reading], Graph], tuple[str, ...]], ...] = (
     (read_anndata, ("obsp", "obs_names")),
     (read_frame, ("columns", "index", "iloc")),

@@ -1,7 +1,7 @@
-"""The options of one reading, and the three roads by which data enters a Graph.
+"""Options of `as_graph`, and the three conversions to a Graph that all readers use.
 
-Every reader of this package, whatever it reads, ends in one of the methods of
-:class:`Reading`: a matrix, a list of named edges, or a network that knows its nodes.
+A reader ends in one of the methods of :class:`Reading`: for a matrix, a list of named edges, or a
+network with a list of nodes.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from itertools import chain, count
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from convexhc._types import IntArray
 from convexhc.graph import Graph, Symmetrize
 from convexhc.graph_checks import checked_names
 
@@ -28,7 +29,7 @@ MISSING_END = "an edge has a missing end (None or NaN): drop it or name its node
 
 @dataclass(frozen=True)
 class Reading:
-    """What the caller said about the data; see :func:`convexhc.io.as_graph`."""
+    """Options of :func:`convexhc.io.as_graph`."""
 
     symmetrize: Symmetrize | None = None
     signed: bool = False
@@ -37,7 +38,7 @@ class Reading:
     key: str = "connectivities"
 
     def matrix(self, matrix: Any, names: Iterable[Hashable] | None = None) -> Graph:
-        """Read a square matrix; the caller's names come before those found in the data."""
+        """Read a square matrix; names given by the caller override those in the data."""
         return Graph.from_matrix(
             matrix,
             names=names if self.names is None else self.names,
@@ -48,19 +49,19 @@ class Reading:
     def network(
         self,
         nodes: Sequence[Hashable],
-        tail: ArrayLike,
-        head: ArrayLike,
+        tail: Sequence[int],
+        head: Sequence[int],
         weight: ArrayLike | None,
         *,
         directed: bool,
     ) -> Graph:
-        """Read a network with its own list of nodes; parallel edges are summed."""
+        """Read a network with a list of nodes; parallel edges are summed."""
         names = nodes if self.names is None else self.names
         if not directed:
             return Graph.from_edges(len(nodes), tail, head, weight, names=names, signed=self.signed)
-        values = np.ones(np.size(tail)) if weight is None else weight
-        shape = (len(nodes), len(nodes))
-        entries = sparse.coo_array((np.asarray(values), (_ints(tail), _ints(head))), shape=shape)
+        values = np.ones(len(tail)) if weight is None else np.asarray(weight)
+        ends = np.array([tail, head], dtype=np.int64)
+        entries = sparse.coo_array((values, tuple(ends)), shape=(len(nodes), len(nodes)))
         return self.matrix(entries, names)
 
     def edges(
@@ -69,26 +70,26 @@ class Reading:
         targets: Sequence[Hashable],
         weight: ArrayLike | None,
     ) -> Graph:
-        """Read a list of named edges, whose nodes are those it mentions.
+        """Read a list of named edges.
 
-        The caller's names, when given, fix the nodes and their order. Otherwise integer
-        names are sorted, and any others numbered in the order of first appearance.
+        Names given by the caller fix the nodes and their order. Otherwise integer names are
+        sorted, and others numbered in the order of first appearance.
         """
-        met, tail, head = number_ends(sources, targets)
-        # A missing end would pass for a node of its own; NaN is the one value unequal to itself.
-        if any(name is None or name != name for name in met):
+        distinct, tail, head = number_ends(sources, targets)
+        # None or NaN, the only value unequal to itself, would become a node.
+        if any(name is None or name != name for name in distinct):
             raise ValueError(MISSING_END)
-        return self.numbered_edges(met, tail, head, weight)
+        return self.numbered_edges(distinct, tail, head, weight)
 
     def numbered_edges(
         self,
-        met: Sequence[Hashable],
-        tail: NDArray[np.int64],
-        head: NDArray[np.int64],
+        distinct: Sequence[Hashable],
+        tail: IntArray,
+        head: IntArray,
         weight: ArrayLike | None,
     ) -> Graph:
-        """Read a list of edges whose ends are places in ``met``, the names it mentions."""
-        found = [name.item() if isinstance(name, np.generic) else name for name in met]
+        """Read a list of edges whose ends are indices into ``distinct``, their names."""
+        found = [name.item() if isinstance(name, np.generic) else name for name in distinct]
         whole = [name for name in found if type(name) is int]
         names: Sequence[Hashable] = sorted(whole) if len(whole) == len(found) else found
         if self.names is not None:
@@ -115,10 +116,9 @@ class Reading:
 
 def number_ends(
     sources: Sequence[Hashable], targets: Sequence[Hashable]
-) -> tuple[list[Hashable], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct ends in the order of first appearance, and the place of each end."""
-    # A name looked up for the first time gets the next number; map and fromiter keep the loop
-    # over the edges out of the interpreter.
+) -> tuple[list[Hashable], IntArray, IntArray]:
+    """Return the distinct ends in the order of first appearance, and the index of each end."""
+    # A new name gets the next number. map and fromiter avoid an interpreted loop over the edges.
     number: defaultdict[Hashable, int] = defaultdict(count().__next__)
     ends = chain.from_iterable(zip(sources, targets, strict=True))
     try:
@@ -130,16 +130,12 @@ def number_ends(
     return list(number), places[0::2], places[1::2]
 
 
-def _ints(values: ArrayLike) -> NDArray[np.int64]:
-    return np.asarray(values, dtype=np.int64).reshape(-1)
-
-
 def find_columns(columns: Sequence[Any], weight: str | None) -> tuple[int, int, int | None] | None:
-    """Return the places of source, target and weight among the columns of an edge table.
+    """Return the indices of the columns source, target and weight of an edge table.
 
-    Returns None when no pair of :data:`END_COLUMNS` is there; the weight is None when the
-    caller wants none, or the table has no further column. Raises ValueError when the weight
-    column is missing, or could be any of several.
+    None if no pair of :data:`END_COLUMNS` occurs. The index of the weight is None if the caller
+    wants no weights or there is no further column. ValueError if the weight column is missing or
+    ambiguous.
     """
     words = [str(column).strip().lower() for column in columns]
     for first, second in END_COLUMNS:
@@ -163,7 +159,7 @@ def find_columns(columns: Sequence[Any], weight: str | None) -> tuple[int, int, 
 
 
 def column_named(weight: str, columns: Sequence[Any]) -> int:
-    """Return the place of the weight column that the caller named."""
+    """Return the index of the weight column named by the caller."""
     words = [str(column) for column in columns]
     if weight not in words:
         raise ValueError(f"there is no weight column {weight!r}: the columns are {words}")

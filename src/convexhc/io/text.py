@@ -1,7 +1,7 @@
-"""Edge lists and matrices in text files.
+"""Reader of edge lists and matrices in text files.
 
-One reader serves all of them, without pandas: splitting lines is as fast as a table library
-for the few columns of an edge list, and it knows the line number of whatever is wrong.
+It does not need pandas: splitting lines is as fast for the few columns of an edge list, and errors
+give the line number.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from itertools import chain, repeat
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.io.reading import (
     DEFAULT_WEIGHT,
@@ -31,10 +31,9 @@ _WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
 
 @dataclass(frozen=True)
 class _Table:
-    """Cells of the data lines of a file, and where those lines stood.
+    """Cells of the data lines of a file, and their line numbers.
 
-    The cells below the first line are one flat list: a list per line would cost more to create
-    than everything else.
+    The cells below the first line are one flat list: a list per line would dominate the time.
     """
 
     header: list[str]
@@ -54,14 +53,14 @@ class _Table:
         below = self.body[place :: self.width]
         return below if start else [self.header[place], *below]
 
-    def values(self, *, start: int, first: int) -> NDArray[np.float64]:
+    def values(self, *, start: int, first: int) -> FloatArray:
         """Return the numbers in the rows from ``start`` on, columns from ``first`` on."""
         cells = self.body if start else self.header + self.body
         kept = np.array(cells, dtype=object).reshape(-1, self.width)[:, first:]
         flat = self.numbers_in(kept.ravel().tolist(), start=start, per_row=self.width - first)
         return flat.reshape(kept.shape)
 
-    def numbers_in(self, cells: list[str], *, start: int, per_row: int) -> NDArray[np.float64]:
+    def numbers_in(self, cells: list[str], *, start: int, per_row: int) -> FloatArray:
         try:
             return np.array(list(map(float, cells)))
         except ValueError:
@@ -70,24 +69,24 @@ class _Table:
 
 
 def read_text(path: Path, reading: Reading) -> Graph:
-    """Read a text file as the rules of :func:`convexhc.io.as_graph` say.
+    """Read a text file by the rules of :func:`convexhc.io.as_graph`, in this order.
 
-    The rules are tried in order: a matrix with row and column names; a table of edges with
-    known column names; a square of numbers, for up to three columns only if symmetric and not
-    led by whole numbers; two or three columns of edges; a matrix with row names only.
+    A matrix with row and column names; a table of edges with known column names; a square of
+    numbers, for up to three columns only if symmetric and not starting with integers; two or three
+    columns of edges; a matrix with row names only.
     """
     table = _read_table(path)
     width, height = table.width, table.height
-    if _has_both_names(table):
+    if _has_row_and_column_names(table):
         return reading.matrix(table.values(start=1, first=1), _typed(table.column(0, start=1)))
     if len(table.header) != width:
         raise table.fault(0, f"{width} cells expected, {len(table.header)} found")
     places = find_columns(table.header, reading.weight)
     if places is not None:
         return _read_edges(table, *places, start=1, reading=reading)
-    if height == width and _must_be_matrix(table, start=0):
+    if height == width and _is_matrix(table, start=0):
         return reading.matrix(table.values(start=0, first=0))
-    if height == width + 1 and _must_be_matrix(table, start=1):
+    if height == width + 1 and _is_matrix(table, start=1):
         return reading.matrix(table.values(start=1, first=0), _typed(table.header))
     if width in (2, 3):
         start = 1 if _has_title(table) else 0
@@ -148,19 +147,19 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _has_both_names(table: _Table) -> bool:
-    header, beside = table.header, table.column(0, start=1)
-    if table.height != table.width or not beside:
+def _has_row_and_column_names(table: _Table) -> bool:
+    header, names = table.header, table.column(0, start=1)
+    if table.height != table.width or not names:
         return False
-    # Two edges in a row, a b and b c, repeat a name in the same places.
+    # Two edges, a b and b c, also repeat a name in these positions.
     if table.width == 2 and not _is_number(table.body[-1]):
         return False
-    # A symmetric matrix of numbers also has equal first row and column: its corner tells.
-    return header == beside or (header[1:] == beside and not _is_number(header[0]))
+    # A symmetric matrix of numbers also has equal first row and column, but a number as corner.
+    return header == names or (header[1:] == names and not _is_number(header[0]))
 
 
-def _must_be_matrix(table: _Table, *, start: int) -> bool:
-    """Tell whether a square block is a matrix, which a few edges can be mistaken for."""
+def _is_matrix(table: _Table, *, start: int) -> bool:
+    """Whether a square block is a matrix, not edges; ValueError if it can be either."""
     cells = table.body if start else table.header + table.body
     width = table.width
     if width > 3:
@@ -179,9 +178,9 @@ def _must_be_matrix(table: _Table, *, start: int) -> bool:
 
 
 def _has_title(table: _Table) -> bool:
-    """Tell whether the first line of two or three columns of edges is no edge."""
+    """Whether the first line of two or three columns of edges is a title."""
     if table.width == 3:
-        # A cell that starts like a number and is not one is a mistake to report, not a title.
+        # A cell that starts like a number but is not one is an error, not a title.
         return not _is_number(table.header[2]) and table.header[2][:1].isalpha()
     return bool(table.body) and _whole(table.body) and not _whole(table.header)
 
@@ -191,7 +190,7 @@ def _whole(cells: list[str]) -> bool:
 
 
 def _typed(cells: list[str]) -> list[int] | list[str]:
-    """Return integers if all names are, as Python writes them (007 stays text)."""
+    """Return integers if all names are integers in Python's notation (007 stays text)."""
     return [int(cell) for cell in cells] if _whole(cells) else cells
 
 
@@ -202,8 +201,8 @@ def _read_edges(
     values = None
     if weight is not None:
         values = table.numbers_in(table.column(weight, start=start), start=start, per_row=1)
-    met, tail, head = number_ends(*ends)
-    if "" in met:
+    distinct, tail, head = number_ends(*ends)
+    if "" in distinct:
         row = next(k for k, pair in enumerate(zip(*ends, strict=True)) if "" in pair)
         raise table.fault(start + row, "an end of the edge is blank")
-    return reading.numbered_edges(_typed([str(name) for name in met]), tail, head, values)
+    return reading.numbered_edges(_typed([str(name) for name in distinct]), tail, head, values)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc._checks import nonnegative
+from convexhc._checks import checked_number
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io.archive import (
@@ -269,7 +269,8 @@ class Path:
             return self.flat_clusters.labels(n_clusters, min_cluster_size)
         least = 1 if min_cluster_size is None else min_cluster_size
         if lam is not None and least == 1:
-            at = int(np.searchsorted(self.lambdas, nonnegative("lam", lam), side="right")) - 1
+            strength = checked_number("lam", lam, finite=False)
+            at = int(np.searchsorted(self.lambdas, strength, side="right")) - 1
             return np.arange(len(self.names)) if at < 0 else self.levels[at].labels.copy()
         return self.tree.labels(lam=lam, n_clusters=n_clusters, min_cluster_size=least, small=small)
 

@@ -1,12 +1,12 @@
-"""The similarity matrix K: from a graph, from points, and made positive definite.
+"""Similarity matrices K from a graph or from points, and the shift that makes them definite.
 
-From a graph of which nothing is known: :func:`from_graph`, and from points :func:`from_points`.
-More from a graph: :func:`two_hop` (the paper's), :func:`two_hop_diagonal`, :func:`normalized`,
-:func:`laplacian`, :func:`self_loops`, :func:`diffusion`, :func:`heat`. From a table:
-:func:`knn`, :func:`rbf`, :func:`correlation`. Each returns a :class:`Similarity`, which says
-what was added to its diagonal and whether it is positive definite. :func:`multiscale_weights` and
-:func:`neighbor_weights` weigh the edges of the penalty; :func:`diffusion_features` and
-:func:`spectral_features` make points of nodes.
+Defaults: :func:`from_graph` and :func:`from_points`. Other similarities of a graph:
+:func:`two_hop` (of the paper), :func:`two_hop_diagonal`, :func:`normalized`, :func:`laplacian`,
+:func:`self_loops`, :func:`diffusion`, :func:`heat`; of a table: :func:`knn`, :func:`rbf`,
+:func:`correlation`. Each returns a :class:`Similarity`, which records the shift added to the
+diagonal and whether K is positive definite. :func:`multiscale_weights`, :func:`neighbor_weights`
+and :func:`sparsify` give edge weights of the penalty; :func:`diffusion_features` and
+:func:`spectral_features` turn nodes into points.
 """
 
 from __future__ import annotations

@@ -1,53 +1,56 @@
-"""Partitions of a graph by its edges: sharpened by their votes, merged, and judged."""
+"""Partitions of a graph by a block model: refinement, agglomeration, modularity."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import softmax
 
-from convexhc._types import Labels
+from convexhc._types import FloatArray, Labels
+from convexhc.kernels.labels import numbered
 
-Array = NDArray[np.float64]
 
-# Share of the old memberships kept in each update: parallel updates oscillate without it.
-DAMPING = 0.5
-# Updates at most; most partitions settle within twenty.
-MAX_UPDATES = 60
-# Largest change of a membership that counts as settled.
-SETTLED = 1e-3
-# Edges of the common density that stand beside those observed inside each group.
-PRIOR_EDGES = 1.0
-# Memberships below this are dropped: they decide nothing and cost memory.
-NEGLIGIBLE = 1e-3
-# Smallest density ratio, so that its logarithm is finite.
-LEAST_DENSITY = 1e-6
+@dataclass(frozen=True)
+class BlockModelSettings:
+    """Parameters of the mean-field iteration of `memberships`."""
+
+    damping: float = 0.5  # share of the old memberships kept: parallel updates oscillate without
+    max_updates: int = 60  # most partitions converge within twenty
+    tol: float = 1e-3  # largest change of a membership at convergence
+    prior_edges: float = 1.0  # pseudo-edges of the common density added to each group
+    min_membership: float = 1e-3  # smaller ones are dropped to save memory
+    min_density: float = 1e-6  # lower bound on a density, for a finite logarithm
+
+
+SETTINGS = BlockModelSettings()
 
 
 def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array:
-    """Soft group memberships under a degree-corrected block model, started from a partition.
+    """Soft group memberships under a degree-corrected block model, refined from a partition.
 
-    Edges are Poisson with mean ``d_i d_j w / (2m)``, where w is ``w_g`` if both ends lie in group g
+    Edges are Poisson with mean ``d_i d_j w / (2m)``, where w is ``w_g`` if both ends are in group g
     and ``w_out`` otherwise (Karrer and Newman 2011, with one density between all groups).
-    Mean-field updates, all nodes at once and damped:
+    Damped mean-field updates:
 
         q_ig  proportional to  exp( log(w_g / w_out) (A q)_ig - (w_g - w_out) d_i vol_g / (2m) ),
 
-    with the densities estimated from q before each update. All nodes move together, so the result
-    does not depend on the order of the nodes.
+    with the densities estimated from q before each update. All nodes are updated in parallel, so
+    the result does not depend on their order.
 
     Parameters
     ----------
     adjacency : (n, n) sparse array
-        Symmetric, not negative; weights count as numbers of edges relative to their mean.
+        Symmetric, nonnegative; weights, relative to their mean, count as numbers of edges.
     labels : (n,) int64 array
-        Groups to start from, 0 .. k - 1.
+        Initial groups, 0 .. k - 1.
 
     Returns
     -------
     (n, k) sparse array
-        Rows sum to one, up to dropped entries. Groups may end empty. If the groups hold no more
-        edges than chance, the partition is returned as it came. O(E k) per update.
+        Rows sum to one, up to dropped entries; groups may become empty. If the groups contain no
+        more edges than expected by chance, the initial partition. O(E k) per update.
 
     Examples
     --------
@@ -64,46 +67,44 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
     mean = float(adjacency.data.mean()) if adjacency.nnz else 1.0
     degree = np.asarray(adjacency.sum(axis=1)) / mean
     total = float(degree.sum())
-    for _ in range(MAX_UPDATES):
-        votes = (adjacency @ q) / mean
+    for _ in range(SETTINGS.max_updates):
+        links = (adjacency @ q) / mean
         volume = degree @ q
-        inside, outside = _densities(q, votes, volume, total)
+        inside, outside = _densities(q, links, volume, total)
         if inside is None:
             break
-        field = votes * np.log(inside / outside) - np.outer(
-            degree, volume * (inside - outside) / total
-        )
-        field -= field.max(axis=1, keepdims=True)
-        new = np.exp(field)
-        new /= new.sum(axis=1, keepdims=True)
-        new = DAMPING * q + (1.0 - DAMPING) * new
+        expected = np.outer(degree, volume * (inside - outside) / total)
+        new = softmax(links * np.log(inside / outside) - expected, axis=1)
+        new = SETTINGS.damping * q + (1.0 - SETTINGS.damping) * new
         change = float(np.abs(new - q).max())
         q = new
-        if change < SETTLED:
+        if change < SETTINGS.tol:
             break
-    q[q < NEGLIGIBLE] = 0.0
+    q[q < SETTINGS.min_membership] = 0.0
     return sparse.csr_array(q)
 
 
-def _densities(q: Array, votes: Array, volume: Array, total: float) -> tuple[Array | None, float]:
-    """Edges over their number by chance: inside each group, and between groups.
+def _densities(
+    q: FloatArray, links: FloatArray, volume: FloatArray, total: float
+) -> tuple[FloatArray | None, float]:
+    """Ratios of observed to expected edges, inside each group and between groups.
 
-    None when groups hold no more than chance, or when there is nothing between them.
+    The first is None if the groups contain no more edges than expected, or cover everything.
     """
-    edges, chance = np.einsum("ig,ig->g", q, votes), np.square(volume) / max(total, 1e-300)
+    edges, chance = np.einsum("ig,ig->g", q, links), np.square(volume) / max(total, 1e-300)
     between, expected = total - edges.sum(), total - chance.sum()
     if expected <= 0.0 or chance.sum() <= 0.0:
         return None, 0.0
     common = edges.sum() / chance.sum()
-    outside = max(between / expected, LEAST_DENSITY)
+    outside = max(between / expected, SETTINGS.min_density)
     if common <= outside:
         return None, outside
-    inside = (edges + PRIOR_EDGES * common) / (chance + PRIOR_EDGES)
-    return np.maximum(inside, LEAST_DENSITY), outside
+    inside = (edges + SETTINGS.prior_edges * common) / (chance + SETTINGS.prior_edges)
+    return np.maximum(inside, SETTINGS.min_density), outside
 
 
-def modularity(adjacency: sparse.csr_array, labels: NDArray[np.int64]) -> float:
-    """Newman's modularity: share of the weight inside groups, less that expected by the degrees.
+def modularity(adjacency: sparse.csr_array, labels: Labels) -> float:
+    """Newman's modularity: weight share inside groups minus its expectation given the degrees.
 
     Examples
     --------
@@ -122,19 +123,19 @@ def modularity(adjacency: sparse.csr_array, labels: NDArray[np.int64]) -> float:
 
 
 def merged_groups(adjacency: sparse.csr_array, labels: Labels, counts: list[int]) -> list[Labels]:
-    """Merge the groups of a partition pair by pair, and report it at some numbers of groups.
+    """Merge the groups of a partition pairwise, and return it at given numbers of groups.
 
-    Each time the pair with the most edges between it for its volumes, ``e_ab / (d_a d_b)``, is
-    merged (Bonald et al. 2018, Paris): the ratio of the edges between a and b to those by chance.
+    Each step merges the pair of largest ``e_ab / (d_a d_b)``, the ratio of the observed to the
+    expected edges between a and b (Paris, Bonald et al. 2018).
 
     Parameters
     ----------
     adjacency : (n, n) sparse array
-        Symmetric, not negative.
+        Symmetric, nonnegative.
     labels : (n,) int64 array
-        The partition to start from.
+        The initial partition.
     counts : list of int
-        Numbers of groups to report, each at most those of ``labels``.
+        Numbers of groups to return, each at most that of ``labels``.
 
     Returns
     -------
@@ -147,27 +148,27 @@ def merged_groups(adjacency: sparse.csr_array, labels: Labels, counts: list[int]
     >>> merged_groups(A, np.arange(8) // 2, [2])[0]
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-    _, group = np.unique(labels, return_inverse=True)
+    group = numbered(labels)
     k = int(group.max()) + 1
     member = sparse.csr_array((np.ones(group.size), (np.arange(group.size), group)))
     between = (member.T @ (adjacency @ member)).toarray()
     volume = between.sum(axis=1)
     np.fill_diagonal(between, 0.0)
-    place, found = np.arange(k), {}
-    for left in range(k, 0, -1):
-        if left in counts:
-            found[left] = np.unique(place[group], return_inverse=True)[1].astype(np.int64)
-        alive = np.unique(place)
-        if left == 1:
+    # Merged groups share the number of the first of them.
+    root, found = np.arange(k), {}
+    for n_left in range(k, 0, -1):
+        if n_left in counts:
+            found[n_left] = numbered(root[group])
+        if n_left == 1:
             break
-        ratio = between[np.ix_(alive, alive)] / np.maximum(
-            np.outer(volume[alive], volume[alive]), np.finfo(float).tiny
-        )
+        alive = np.unique(root)
+        expected = np.outer(volume[alive], volume[alive])
+        ratio = between[np.ix_(alive, alive)] / np.maximum(expected, np.finfo(float).tiny)
         np.fill_diagonal(ratio, -1.0)
-        a, b = (int(alive[at]) for at in divmod(int(ratio.argmax()), left))
+        a, b = (int(alive[at]) for at in divmod(int(ratio.argmax()), n_left))
         between[a] += between[b]
         between[:, a] += between[:, b]
         between[a, a] = 0.0
         volume[a] += volume[b]
-        place[place == b] = a
+        root[root == b] = a
     return [found[count] for count in counts]

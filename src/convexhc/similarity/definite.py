@@ -1,28 +1,37 @@
-"""Positive definiteness: the smallest eigenvalue of a similarity, and what to add to raise it.
+"""Positive definiteness: the smallest eigenvalue of a similarity, and the shift that raises it.
 
-With K positive semidefinite the problem is convex, with K positive definite its minimiser is
-unique; ``K + shift I`` moves every eigenvalue up by shift.
+The problem is convex if K is positive semidefinite, and its minimiser unique if K is positive
+definite; ``K + shift I`` raises every eigenvalue by ``shift``.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.kernels.threads import threads_for
 
-# Up to this size all eigenvalues of a dense copy cost less than a second; above, Lanczos.
-DENSE_EIGENVALUES = 1500
-# A Cholesky factorisation, the cheapest proof, is four times lighter and bounded by memory.
-DENSE_CHOLESKY = 6000
-LANCZOS_STEPS = 1000
-# Below this share of the norm an eigenvalue cannot be told from round-off.
-ROUND_OFF = 1e-12
+
+@dataclass(frozen=True)
+class EigenvalueSettings:
+    """Sizes and tolerances of the eigenvalue computations."""
+
+    dense_eigenvalues: int = 1500  # largest n for a dense eigensolver: under a second
+    dense_cholesky: int = 6000  # largest n for a dense Cholesky factorisation: bounded by memory
+    lanczos_steps: int = 1000  # most products with K
+    lanczos_check: int = 50  # steps between two evaluations of the residual
+    lanczos_tol: float = 1e-9  # residual, relative to the norm, at which Lanczos stops
+    round_off: float = 1e-12  # eigenvalues below this share of the norm are round-off
+    floor: float = 1e-6  # smallest eigenvalue that shift="auto" aims for, as a share of the norm
+
+
+SETTINGS = EigenvalueSettings()
 
 
 def min_eigenvalue(K: Any) -> float:
@@ -37,8 +46,8 @@ def min_eigenvalue(K: Any) -> float:
     -------
     float
         Exact to rounding up to 1500 nodes, O(n^3). Above that, by Lanczos, in at most 1000
-        products with K: then never below the true value, and within 1e-9 of the norm of an
-        eigenvalue unless the bottom of the spectrum is crowded.
+        products with K: never below the true value, and within 1e-9 of the norm of an
+        eigenvalue unless the lower end of the spectrum is clustered.
 
     Examples
     --------
@@ -49,7 +58,7 @@ def min_eigenvalue(K: Any) -> float:
 
 
 def require_psd(K: Any, tol: float = 1e-8) -> None:
-    """Refuse a matrix that is not positive semidefinite.
+    """Raise an error if a matrix is not positive semidefinite.
 
     Parameters
     ----------
@@ -57,18 +66,17 @@ def require_psd(K: Any, tol: float = 1e-8) -> None:
         Negative entries are allowed.
     tol : float
         How far below zero the smallest eigenvalue may lie, as a share of the largest absolute
-        row sum of K; 2-hop similarities are singular to about this much.
+        row sum of K; 2-hop similarities are singular to about this accuracy.
 
     Raises
     ------
     ValueError
-        An eigenvalue is negative; the message gives it, and the shift that cures it.
+        An eigenvalue is negative; the message gives it, and the shift that raises it to zero.
 
     Notes
     -----
-    Where every diagonal entry is at least the sum of the others in its row, O(n + entries) proves
-    it. Else one Cholesky factorisation, O(n^3 / 3), up to 6000 nodes, and :func:`min_eigenvalue`
-    above.
+    Diagonal dominance is tested first, O(n + edges). Otherwise one Cholesky factorisation,
+    O(n^3 / 3), up to 6000 nodes, and :func:`min_eigenvalue` above.
 
     Examples
     --------
@@ -82,7 +90,7 @@ def require_psd(K: Any, tol: float = 1e-8) -> None:
     margin = tol * norm_bound(graph)
     if (graph.diagonal - _off_diagonal_sums(graph)).min() >= -margin:
         return
-    if graph.n <= DENSE_CHOLESKY and _has_cholesky(graph, margin):
+    if graph.n <= SETTINGS.dense_cholesky and _has_cholesky(graph, margin):
         return
     value, _ = smallest_eigenvalue(graph)
     if value < -margin:
@@ -93,26 +101,27 @@ def require_psd(K: Any, tol: float = 1e-8) -> None:
         )
 
 
-def gamma_needed(graph: Graph, floor: float) -> tuple[float, float]:
-    """Return the smallest eigenvalue, and what raises it to ``floor`` times the norm bound."""
+def required_shift(graph: Graph, floor: float) -> tuple[float, float]:
+    """Return the smallest eigenvalue, and the shift that raises it to ``floor * norm_bound``."""
     value, error = smallest_eigenvalue(graph)
     return value, max(0.0, floor * norm_bound(graph) - (value - error))
 
 
 def norm_bound(graph: Graph) -> float:
-    """Return the largest absolute row sum, at least the largest absolute eigenvalue; or one."""
+    """Return the largest absolute row sum, an upper bound on the norm; one for a zero matrix."""
     return float((np.abs(graph.diagonal) + _off_diagonal_sums(graph)).max()) or 1.0
 
 
-def _off_diagonal_sums(graph: Graph) -> NDArray[np.float64]:
+def _off_diagonal_sums(graph: Graph) -> FloatArray:
+    """Absolute row sums without the diagonal."""
     size = np.abs(graph.weight)
     total = np.bincount(graph.tail, size, graph.n) + np.bincount(graph.head, size, graph.n)
     return total.astype(np.float64)
 
 
 def smallest_eigenvalue(graph: Graph) -> tuple[float, float]:
-    """Return the smallest eigenvalue, and by how much it may have been overestimated."""
-    if graph.n <= DENSE_EIGENVALUES:
+    """Return the smallest eigenvalue, and a bound on its overestimation."""
+    if graph.n <= SETTINGS.dense_eigenvalues:
         with threads_for((graph.n, graph.n), dense=True):
             lowest = linalg.eigh(graph.dense(), eigvals_only=True, subset_by_index=(0, 0))
         return float(lowest[0]), 0.0
@@ -120,6 +129,7 @@ def smallest_eigenvalue(graph: Graph) -> tuple[float, float]:
 
 
 def _has_cholesky(graph: Graph, margin: float) -> bool:
+    """Whether K + margin I has a Cholesky factor, which proves it positive definite."""
     shifted = graph.dense()
     np.fill_diagonal(shifted, graph.diagonal + margin)
     try:
@@ -133,35 +143,33 @@ def _has_cholesky(graph: Graph, margin: float) -> bool:
 def _lanczos(graph: Graph) -> tuple[float, float]:
     """Return the lowest Ritz value and its residual norm.
 
-    Without reorthogonalisation: lost orthogonality repeats eigenvalues that have been found,
-    and leaves the extreme ones right. The cost is known beforehand, which a method that waits
-    for convergence cannot promise when hundreds of eigenvalues lie at zero, as those of 2-hop
-    similarities do.
+    Without reorthogonalisation: lost orthogonality repeats converged eigenvalues and leaves the
+    extreme ones correct. The number of products is bounded, also when hundreds of eigenvalues
+    lie at zero, as for 2-hop similarities.
     """
     # A dense product is faster than a sparse one well before the matrix is full.
     full = graph.n_edges > graph.n**2 // 10
     K: Any = graph.dense() if full else graph.matrix()
     scale = norm_bound(graph)
-    # Random, so that no eigenvector is missed; seeded, so that the answer is always the same.
+    # A random start has a component along every eigenvector; the seed makes the result repeatable.
     vector = np.random.default_rng(0).standard_normal(graph.n)
     vector /= linalg.norm(vector)
     previous, beta = np.zeros(graph.n), 0.0
     diagonal: list[float] = []
-    beside: list[float] = []
+    off_diagonal: list[float] = []
     while True:
         residual = K @ vector - beta * previous
         diagonal.append(float(vector @ residual))
         residual -= diagonal[-1] * vector
         beta = float(linalg.norm(residual))
-        last = len(diagonal) == LANCZOS_STEPS or beta <= ROUND_OFF * scale
-        if last or len(diagonal) % 50 == 0:
-            value, error = _lowest_ritz(diagonal, beside, beta)
-            if last or error <= 1e-9 * scale:
-                return value, error
-        beside.append(beta)
+        steps = len(diagonal)
+        last = steps == SETTINGS.lanczos_steps or beta <= SETTINGS.round_off * scale
+        if last or steps % SETTINGS.lanczos_check == 0:
+            values, vectors = linalg.eigh_tridiagonal(
+                diagonal, off_diagonal, select="i", select_range=(0, 0)
+            )
+            error = beta * abs(float(vectors[-1, 0]))
+            if last or error <= SETTINGS.lanczos_tol * scale:
+                return float(values[0]), error
+        off_diagonal.append(beta)
         previous, vector = vector, residual / beta
-
-
-def _lowest_ritz(diagonal: list[float], beside: list[float], beta: float) -> tuple[float, float]:
-    values, vectors = linalg.eigh_tridiagonal(diagonal, beside, select="i", select_range=(0, 0))
-    return float(values[0]), beta * abs(float(vectors[-1, 0]))

@@ -1,4 +1,4 @@
-"""Density of points, where each of them lies and half-way between neighbours."""
+"""Density of points by nearest-neighbour distances, at the points and along edges."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ import numpy as np
 
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
-from convexhc.similarity.point_kernels import read_points
-
-# Neighbour whose distance is the local radius, as in the local units of `multiscale_weights`.
-RADIUS_NEIGHBOR = 7
-# Neighbours from whose distances the dimension is estimated.
-DIMENSION_NEIGHBORS = 15
+from convexhc.similarity.neighbors import LOCAL_NEIGHBOR, N_NEIGHBORS
+from convexhc.similarity.point_kernels import nearest_neighbors, read_points
 
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """Logarithms of the density at the nodes and along the edges of a graph of points.
-
-    Both are known up to one constant.
+    """Log-density at the nodes and along the edges of a graph of points, up to one constant.
 
     Attributes
     ----------
     nodes : (n,) float64 array
-        At every point.
+        At each point.
     edges : (E,) float64 array
-        Half-way along every edge, in the order of the graph.
+        At the midpoint of each edge, in the order of the graph.
     """
 
     nodes: FloatArray
@@ -36,10 +30,10 @@ class Density:
 
 
 def point_density(X: Any, graph: Graph) -> Density:
-    """Density of points by the distances to their nearest neighbours.
+    """Nearest-neighbour estimate of the log-density.
 
     ``-d log r`` with d the intrinsic dimension. At a point r is the distance to its 7th neighbour;
-    half-way along an edge it is the largest of those of its ends and half the length of the edge.
+    at the midpoint of an edge it is the largest of r at both ends and half the length of the edge.
     d is the maximum-likelihood estimate of Levina and Bickel (2005) from 15 neighbours, its inverse
     averaged over the points (MacKay and Ghahramani 2005).
 
@@ -53,13 +47,13 @@ def point_density(X: Any, graph: Graph) -> Density:
     Returns
     -------
     Density
-        All zeros if all points coincide. The standard error is about ``1 / sqrt(7)``, whatever the
+        All zeros if all points coincide. The standard error is about ``1 / sqrt(7)`` in any
         dimension.
 
     Raises
     ------
     ValueError, TypeError
-        A table that is not one of finite numbers, or has not one row per node.
+        X is not a table of finite numbers with one row per node.
 
     Examples
     --------
@@ -72,27 +66,21 @@ def point_density(X: Any, graph: Graph) -> Density:
     n = len(points)
     if n != graph.n:
         raise ValueError(f"points must have one row for each of the {graph.n} nodes, received {n}.")
-    k = min(DIMENSION_NEIGHBORS, n - 1)
-    flat = Density(np.zeros(n), np.zeros(graph.n_edges))
-    if k == 0:
-        return flat
-    from sklearn.neighbors import NearestNeighbors
-
-    distance, _ = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()
-    apart = distance[distance > 0.0]
-    if not apart.size:
-        return flat
-    # Points that coincide are as dense as the closest two that do not.
-    distance = np.maximum(distance, apart.min())
-    radius = distance[:, min(RADIUS_NEIGHBOR, k) - 1]
+    distance, _ = nearest_neighbors(points, min(N_NEIGHBORS, n - 1))
+    positive = distance[distance > 0.0]
+    if not positive.size:
+        return Density(np.zeros(n), np.zeros(graph.n_edges))
+    # Coinciding points get the density of the closest pair of distinct points.
+    distance = np.maximum(distance, positive.min())
+    radius = distance[:, :LOCAL_NEIGHBOR][:, -1]
     half = 0.5 * np.linalg.norm(points[graph.tail] - points[graph.head], axis=1)
-    between = np.maximum(np.maximum(radius[graph.tail], radius[graph.head]), half)
+    midpoint = np.maximum(np.maximum(radius[graph.tail], radius[graph.head]), half)
     dimension = _dimension(distance, points.shape[1])
-    return Density(-dimension * np.log(radius), -dimension * np.log(between))
+    return Density(-dimension * np.log(radius), -dimension * np.log(midpoint))
 
 
-def _dimension(distance: FloatArray, most: int) -> float:
-    """Intrinsic dimension by the distances to the nearest neighbours, at most the columns."""
+def _dimension(distance: FloatArray, upper: int) -> float:
+    """Intrinsic dimension from the distances to the nearest neighbours, at most ``upper``."""
     nearer = distance[:, :-1]
     mean = float(np.log(distance[:, -1:] / nearer).mean()) if nearer.size else 0.0
-    return min(1.0 / mean, float(most)) if mean > 0.0 else float(most)
+    return min(1.0 / mean, float(upper)) if mean > 0.0 else float(upper)

@@ -1,18 +1,19 @@
-"""Similarities between points, or between variables, from a table of numbers."""
+"""Similarities between the rows of a table: points, or variables."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
+from convexhc._checks import checked_count, checked_number
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.graph_checks import real_array
-from convexhc.similarity.result import Shift, Similarity, finished
+from convexhc.similarity.result import Shift, Similarity, make_similarity
 
 Bandwidth = float | Literal["auto"]
 
@@ -34,19 +35,19 @@ def knn(
     X : (n, d) array or DataFrame
         One point per row; the index of a DataFrame names them.
     n_neighbors : int
-        Neighbours of each point, itself not counted; at most the ``n - 1`` there are.
+        Neighbours of each point, itself not counted; capped at ``n - 1``.
     bandwidth : float or "auto"
         h, in the unit of the distances. "auto" takes the median over the points of the distance
-        to their last neighbour; the smallest positive one if that median is zero.
+        to their last neighbour, or the smallest positive one if the median is zero.
     shift : float or "auto"
-        Added to the diagonal. Cutting a Gaussian off can make it indefinite: ``min_eigenvalue``
-        shows whether it did, "auto" adds what makes K positive definite.
+        Added to the diagonal; "auto" adds what makes K positive definite. A truncated Gaussian
+        can be indefinite; see ``min_eigenvalue`` of the result.
 
     Returns
     -------
     Similarity
-        At most ``n * n_neighbors`` edges. Neighbours at equal distance are taken as the search
-        meets them, so with ties the edges can depend on the order of the points.
+        At most ``n * n_neighbors`` edges. Ties in distance are broken by the neighbour search, so
+        with ties the edges can depend on the order of the points.
 
     Examples
     --------
@@ -54,46 +55,35 @@ def knn(
     array([6.065e-01, 1.266e-14])
     """
     points, names = read_points(X)
-    n = len(points)
-    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, int | np.integer):
-        raise ValueError(f"n_neighbors must be a whole number, got {n_neighbors!r}")
-    if n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be one or more, got {n_neighbors}")
-    k = min(int(n_neighbors), n - 1)
-    distance = sparse.csr_array((n, n))
-    if k > 0:
-        from sklearn.neighbors import kneighbors_graph
-
-        distance = sparse.csr_array(kneighbors_graph(points, k, mode="distance"))
-    h = _bandwidth(bandwidth, distance.data.reshape(n, k).max(axis=1, initial=0.0))
-    # Through the stored values, so that the zero distances of repeated points are not lost.
-    distance.data = _gaussian(distance.data, h)
-    kernel = Graph.from_matrix(distance, names=names, symmetrize="max").with_diagonal(1.0)
+    k = min(checked_count("n_neighbors", n_neighbors), len(points) - 1)
+    distance, index = nearest_neighbors(points, k)
+    h = _bandwidth(bandwidth, distance.max(axis=1, initial=0.0))
+    kernel = neighbor_matrix(index, _gaussian(distance, h), names).with_diagonal(1.0)
     parameters = {"n_neighbors": k, "bandwidth": h}
-    return finished("knn", kernel, shift, bound=None, parameters=parameters)
+    return make_similarity("knn", kernel, shift, lower_bound=None, parameters=parameters)
 
 
 def rbf(X: Any, *, bandwidth: Bandwidth = "auto", shift: Shift = 0.0) -> Similarity:
     """Gaussian similarity between all points.
 
-    ``K_ij = exp(-|x_i - x_j|^2 / (2 h^2))``, plus shift on the diagonal; positive definite when
-    the points are distinct, though with a wide bandwidth only by less than rounding, which
-    ``min_eigenvalue`` shows.
+    ``K_ij = exp(-|x_i - x_j|^2 / (2 h^2))``, plus ``shift`` on the diagonal; positive definite if
+    the points are distinct, but for a wide bandwidth only to within rounding; see
+    ``min_eigenvalue`` of the result.
 
     Parameters
     ----------
     X : (n, d) array or DataFrame
         One point per row; the index of a DataFrame names them.
     bandwidth : float or "auto"
-        h, in the unit of the distances. "auto" takes their median; the smallest positive one
-        if that is zero.
+        h, in the unit of the distances. "auto" takes their median, or the smallest positive one
+        if the median is zero.
     shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
     -------
     Similarity
-        **Dense**: n (n - 1) / 2 edges, less those too small for a floating-point number.
+        **Dense**: n (n - 1) / 2 edges, except those that underflow to zero.
 
     Examples
     --------
@@ -105,11 +95,11 @@ def rbf(X: Any, *, bandwidth: Bandwidth = "auto", shift: Shift = 0.0) -> Similar
     distance = pdist(points)
     h = _bandwidth(bandwidth, distance)
     kernel = Graph.from_matrix(squareform(_gaussian(distance, h)), names=names).with_diagonal(1.0)
-    return finished("rbf", kernel, shift, bound=None, parameters={"bandwidth": h})
+    return make_similarity("rbf", kernel, shift, lower_bound=None, parameters={"bandwidth": h})
 
 
 def correlation(X: Any, *, threshold: float = 0.0, shift: Shift = 0.0) -> Similarity:
-    """Correlation between rows, where it is positive and large enough.
+    """Positive correlations between rows, above a threshold.
 
     ``K_ij = r_ij`` if the Pearson correlation of rows i and j is positive and at least
     ``threshold``, zero otherwise, and ``K_ii = 1 + shift``.
@@ -117,18 +107,18 @@ def correlation(X: Any, *, threshold: float = 0.0, shift: Shift = 0.0) -> Simila
     Parameters
     ----------
     X : (n, d) array or DataFrame
-        One variable per row, one observation per column, two or more; the index of a DataFrame
+        One variable per row, one observation per column, at least two; the index of a DataFrame
         names the rows.
     threshold : float
         Smallest correlation to keep, between 0 and 1.
     shift : float or "auto"
-        Added to the diagonal. Setting correlations to zero can make K indefinite:
-        ``min_eigenvalue`` shows whether it did, "auto" adds what makes K positive definite.
+        Added to the diagonal; "auto" adds what makes K positive definite. Thresholding can make
+        K indefinite; see ``min_eigenvalue`` of the result.
 
     Returns
     -------
     Similarity
-        The n by n correlations are dense on the way; the result holds those kept.
+        Sparse; an intermediate n x n array is dense.
 
     Examples
     --------
@@ -137,26 +127,25 @@ def correlation(X: Any, *, threshold: float = 0.0, shift: Shift = 0.0) -> Simila
            [1., 1., 0.],
            [0., 0., 1.]])
     """
-    if not 0 <= threshold <= 1:
-        raise ValueError(f"threshold must lie between 0 and 1, got {threshold!r}")
+    threshold = checked_number("threshold", threshold, upper=1.0)
     rows, names = read_points(X)
     centred = rows - rows.mean(axis=1, keepdims=True)
     spread = np.linalg.norm(centred, axis=1)
-    flat = spread <= 1e-12 * np.abs(rows).max(axis=1)
-    if flat.any():
-        place = int(np.argmax(flat))
+    constant = spread <= 1e-12 * np.abs(rows).max(axis=1)
+    if constant.any():
         raise ValueError(
-            f"row {names[place]!r} is constant, so its correlation is not defined: drop it"
+            f"row {names[int(np.argmax(constant))]!r} is constant, so its correlation is not "
+            "defined: drop it"
         )
     unit = centred / spread[:, None]
     found = np.clip(unit @ unit.T, 0.0, 1.0)
     found[found < threshold] = 0.0
     kernel = Graph.from_matrix(found, names=names, symmetrize="mean").with_diagonal(1.0)
-    parameters = {"threshold": float(threshold)}
-    return finished("correlation", kernel, shift, bound=None, parameters=parameters)
+    parameters = {"threshold": threshold}
+    return make_similarity("correlation", kernel, shift, lower_bound=None, parameters=parameters)
 
 
-def read_points(X: Any) -> tuple[NDArray[np.float64], list[Hashable]]:
+def read_points(X: Any) -> tuple[FloatArray, list[Hashable]]:
     """Return the rows of a table of finite numbers, and their names."""
     if sparse.issparse(X):
         raise TypeError("points must be a dense table, got a sparse matrix: pass X.toarray()")
@@ -168,23 +157,46 @@ def read_points(X: Any) -> tuple[NDArray[np.float64], list[Hashable]]:
         raise ValueError(
             f"row {row}, column {column} of the points is {table[row, column]}: drop or fill it in"
         )
-    # A list has an index too, so a table is known by its columns.
+    # Lists have an attribute `index` too; only tables have columns.
     names = X.index.tolist() if hasattr(X, "columns") else list(range(len(table)))
     return table, names
 
 
-def _bandwidth(bandwidth: Any, distances: NDArray[np.float64]) -> float:
+def nearest_neighbors(points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
+    """Distances to the k nearest other points, in increasing order, and their indices.
+
+    Both (n, k). The distances are computed from differences of coordinates, so that coinciding
+    points have distance exactly zero; the search may expand ``|x - y|^2``, which leaves round-off
+    that depends on the unit of length.
+    """
+    if k == 0:
+        return np.zeros((len(points), 0)), np.zeros((len(points), 0), dtype=np.int64)
+    from sklearn.neighbors import NearestNeighbors
+
+    index = NearestNeighbors(n_neighbors=k).fit(points).kneighbors(return_distance=False)
+    # One neighbour at a time: O(n d) memory.
+    distance = np.stack([np.linalg.norm(points[near] - points, axis=1) for near in index.T], axis=1)
+    order = np.argsort(distance, axis=1, kind="stable")
+    return np.take_along_axis(distance, order, axis=1), np.take_along_axis(index, order, axis=1)
+
+
+def neighbor_matrix(index: IntArray, weight: FloatArray, names: Iterable[Hashable]) -> Graph:
+    """Graph of the edges from row i to ``index[i]``, the larger weight where both ends list one."""
+    n, k = index.shape
+    rows = np.arange(n + 1) * k
+    matrix = sparse.csr_array((weight.ravel(), index.ravel(), rows), shape=(n, n))
+    return Graph.from_matrix(matrix, names=names, symmetrize="max")
+
+
+def _bandwidth(bandwidth: Any, distances: FloatArray) -> float:
     if bandwidth == "auto":
         middle = float(np.median(distances)) if distances.size else 0.0
         positive = distances[distances > 0]
-        # Without two distinct points any width gives the same similarity, one.
+        # If all points coincide, every bandwidth gives the same similarity.
         return middle or (float(positive.min()) if positive.size else 1.0)
-    number = isinstance(bandwidth, int | float | np.integer | np.floating)
-    if not number or isinstance(bandwidth, bool) or not 0 < bandwidth < np.inf:
-        raise ValueError(f"bandwidth must be 'auto' or a positive number, got {bandwidth!r}")
-    return float(bandwidth)
+    return checked_number("bandwidth, unless 'auto',", bandwidth, positive=True)
 
 
-def _gaussian(distance: NDArray[np.float64], h: float) -> NDArray[np.float64]:
-    kernel: NDArray[np.float64] = np.exp(-0.5 * (distance / h) ** 2)
+def _gaussian(distance: FloatArray, h: float) -> FloatArray:
+    kernel: FloatArray = np.exp(-0.5 * (distance / h) ** 2)
     return kernel

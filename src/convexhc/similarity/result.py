@@ -1,4 +1,4 @@
-"""The similarity as a result: the matrix, and what is known about it."""
+"""The class Similarity: a matrix K, how it was made, and whether it is positive definite."""
 
 from __future__ import annotations
 
@@ -11,26 +11,20 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from convexhc._checks import checked_number
+from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.similarity.definite import (
-    ROUND_OFF,
-    gamma_needed,
-    norm_bound,
-    smallest_eigenvalue,
-)
+from convexhc.similarity.definite import SETTINGS, norm_bound, required_shift, smallest_eigenvalue
 
 Shift = float | Literal["auto"]
-
-# Smallest eigenvalue that "auto" aims for, as a share of the largest absolute row sum.
-FLOOR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Similarity:
-    """Symmetric similarity matrix K, with how it was made and whether it is definite.
+    """Symmetric similarity matrix K, how it was made, and whether it is positive definite.
 
-    Anything that takes a graph takes it as it is.
+    Every function that takes a graph also takes a Similarity.
 
     Parameters
     ----------
@@ -39,14 +33,14 @@ class Similarity:
     kind : str
         Name of the function that made it.
     shift : float
-        What was added to the diagonal; ``graph`` includes it.
+        Amount added to the diagonal; ``graph`` includes it.
     min_eigenvalue : float or None
         Smallest eigenvalue, shift included, if it had to be computed.
     positive_definite : bool
-        K is known to be positive definite, by its formula or by ``min_eigenvalue``. False
-        leaves open whether it is; a positive shift settles it.
+        Whether K is known to be positive definite, by its formula or by ``min_eigenvalue``.
+        False means not known, not indefinite.
     parameters : mapping
-        Values of the other options, those found automatically included.
+        Values of the other options, including those chosen automatically.
 
     Examples
     --------
@@ -77,70 +71,66 @@ class Similarity:
 
     @property
     def record(self) -> dict[str, Any]:
-        """How K was made and what is known of it, in plain values; the entries are left out."""
-        known: dict[str, Any] = {"kind": self.kind, "shift": self.shift}
-        known["positive_definite"] = self.positive_definite
-        if self.min_eigenvalue is not None:
-            known["min_eigenvalue"] = self.min_eigenvalue
-        return {**known, **self.parameters}
+        """All attributes except the matrix, as a dict of plain values."""
+        known = {
+            "kind": self.kind,
+            "shift": self.shift,
+            "positive_definite": self.positive_definite,
+            "min_eigenvalue": self.min_eigenvalue,
+        }
+        return {k: v for k, v in known.items() if v is not None} | dict(self.parameters)
 
     @property
     def matrix(self) -> sparse.csr_array:
         """The (n, n) matrix, sparse."""
         return self.graph.matrix()
 
-    def dense(self) -> NDArray[np.float64]:
+    def dense(self) -> FloatArray:
         """Return the (n, n) matrix, dense."""
         return self.graph.dense()
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("a Similarity holds no dense array: it cannot be had without a copy")
+            raise ValueError(
+                "a Similarity is stored sparse: its dense array cannot be had without a copy"
+            )
         return np.asarray(self.dense(), dtype=dtype)
 
 
-def finished(
+def make_similarity(
     kind: str,
     graph: Graph,
     shift: Shift,
     *,
-    bound: float | None,
+    lower_bound: float | None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Similarity:
-    """Add shift to the diagonal, and record what is known of the eigenvalues.
+    """Add ``shift`` to the diagonal of a matrix and record what is known of its eigenvalues.
 
-    ``bound`` is a proven lower bound on those of ``graph``, or None, in which case the
-    smallest one is computed.
+    ``lower_bound`` is a proven lower bound on the eigenvalues of ``graph``; if it is None, the
+    smallest eigenvalue is computed.
     """
     value: float | None = None
     if shift == "auto":
-        value, added = gamma_needed(graph, FLOOR)
+        value, added = required_shift(graph, SETTINGS.floor)
     else:
-        added = checked_gamma(shift)
-        if bound is None:
+        added = checked_number("shift, unless 'auto',", shift)
+        if lower_bound is None:
             value, _ = smallest_eigenvalue(graph)
-    known = bound if value is None else value
-    least = None if known is None else known + added
+    known = lower_bound if value is None else value
+    definite = known is not None and known + added > SETTINGS.round_off * norm_bound(graph)
     return Similarity(
         graph.with_diagonal(graph.diagonal + added),
         kind,
         added,
         None if value is None else value + added,
-        least is not None and least > ROUND_OFF * norm_bound(graph),
+        definite,
         parameters or {},
     )
 
 
-def checked_gamma(shift: Any) -> float:
-    """Return a finite amount, zero or more."""
-    number = isinstance(shift, int | float | np.integer | np.floating)
-    if not number or isinstance(shift, bool) or not 0 <= shift < np.inf:
-        raise ValueError(f"shift must be 'auto' or a finite number, zero or more, got {shift!r}")
-    return float(shift)
-
-
-def shift_to_positive(K: Any, *, floor: float = FLOOR) -> Similarity:
-    """Add to the diagonal what makes a matrix positive definite, and no more.
+def shift_to_positive(K: Any, *, floor: float = SETTINGS.floor) -> Similarity:
+    """Add the smallest shift to the diagonal that makes a matrix positive definite.
 
     ``K + shift I`` with the least ``shift >= 0`` for which the smallest eigenvalue is at least
     ``floor`` times the largest absolute row sum of K.
@@ -148,10 +138,10 @@ def shift_to_positive(K: Any, *, floor: float = FLOOR) -> Similarity:
     Parameters
     ----------
     K : anything :func:`convexhc.io.as_graph` reads
-        Negative entries are allowed. A Similarity keeps its kind and parameters, and the shift
-        recorded is the sum of both.
+        Negative entries are allowed. A Similarity keeps its kind and parameters; its earlier
+        shift is included in the one recorded.
     floor : float
-        See above; positive.
+        Smallest eigenvalue of the result, relative to the largest absolute row sum; positive.
 
     Returns
     -------
@@ -163,16 +153,12 @@ def shift_to_positive(K: Any, *, floor: float = FLOOR) -> Similarity:
     >>> round(shift_to_positive([[0.0, 1.0], [1.0, 0.0]]).shift, 3)
     1.0
     """
-    if not 0 < floor < np.inf:
-        raise ValueError(f"floor must be a finite positive number, got {floor!r}")
+    floor = checked_number("floor", floor, positive=True)
     graph = as_graph(K, signed=True)
-    value, added = gamma_needed(graph, floor)
-    before = K if isinstance(K, Similarity) else None
-    return Similarity(
-        graph.with_diagonal(graph.diagonal + added),
-        "given" if before is None else before.kind,
-        added + (0.0 if before is None else before.shift),
-        value + added,
-        True,
-        {} if before is None else before.parameters,
-    )
+    value, added = required_shift(graph, floor)
+    shifted = graph.with_diagonal(graph.diagonal + added)
+    if isinstance(K, Similarity):
+        return Similarity(
+            shifted, K.kind, K.shift + added, value + added, True, parameters=K.parameters
+        )
+    return Similarity(shifted, "given", added, value + added, True)

@@ -1,47 +1,48 @@
-"""Spectral features: the nodes of a similarity as points."""
+"""Spectral features: a low-rank factor of a similarity, one row per node."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
+from convexhc._checks import checked_count
+from convexhc._types import FloatArray
 from convexhc.io import as_graph
 
-# Up to so many nodes a dense eigendecomposition is the faster one.
+# Largest n for which a dense eigendecomposition is faster than Lanczos.
 DENSE_NODES = 600
 
 
-def spectral_features(K: Any, n_components: int = 10) -> NDArray[np.float64]:
-    """Coordinates of the nodes whose inner products are nearest to a similarity.
+def spectral_features(K: Any, n_components: int = 10) -> FloatArray:
+    """Coordinates of the nodes whose inner products best approximate a similarity.
 
-    ``X = V sqrt(L)`` with L the largest eigenvalues of K, negative ones as zero, and V their
-    eigenvectors: among all tables of so many columns, X X' is nearest to K. This is the bridge from
-    very large graphs to the points model: the graph model moves the images of the nodes in the
-    feature space of K, and these are the first coordinates of those images. A centroid then has
-    ``n_components`` entries instead of n.
+    ``X = V sqrt(L)`` with L the largest eigenvalues of K, negative ones set to zero, and V their
+    eigenvectors: X X' is the best positive semidefinite approximation of K of this rank. The
+    graph model moves the images of the nodes in the feature space of K; X holds the leading
+    coordinates of these images. The points model on X is therefore an approximation for very
+    large graphs, whose centroids have ``n_components`` entries instead of n.
 
     Parameters
     ----------
     K : graph or (n, n) similarity
-        Anything `convexhc.as_graph` reads; sparse stays sparse.
+        Anything `convexhc.as_graph` reads; a sparse matrix stays sparse.
     n_components : int
         Number of columns; at most n.
 
     Returns
     -------
     (n, n_components) ndarray
-        Columns by falling eigenvalue, the entry of largest size in each positive. Lanczos, with a
-        few dozen products with K a column.
+        Columns by decreasing eigenvalue, the entry of largest size in each positive. Lanczos, with
+        a few dozen products with K per column.
 
     Raises
     ------
     ValueError, TypeError
-        K that is not symmetric, or n_components out of its range.
+        K is not symmetric, or n_components is out of range.
 
     Examples
     --------
@@ -55,23 +56,20 @@ def spectral_features(K: Any, n_components: int = 10) -> NDArray[np.float64]:
     True
     """
     graph = as_graph(K, signed=True)
-    if isinstance(n_components, bool) or not isinstance(n_components, int | np.integer):
-        raise TypeError(f"n_components must be a whole number, received {n_components!r}.")
-    if not 1 <= n_components <= graph.n:
+    count = checked_count("n_components", n_components)
+    if count > graph.n:
         raise ValueError(
-            f"n_components must be between 1 and the {graph.n} nodes, received {n_components}."
+            f"n_components must be between 1 and the {graph.n} nodes, received {count}."
         )
-    values, vectors = leading_eigenpairs(graph.matrix(), int(n_components))
+    values, vectors = leading_eigenpairs(graph.matrix(), count)
     return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def leading_eigenpairs(
-    matrix: sparse.csr_array, count: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Largest eigenvalues of a symmetric matrix, falling, and their eigenvectors.
+def leading_eigenpairs(matrix: sparse.csr_array, count: int) -> tuple[FloatArray, FloatArray]:
+    """Largest eigenvalues of a symmetric matrix, in decreasing order, and their eigenvectors.
 
-    The entry of largest size in each vector is positive. Lanczos from a fixed start; dense for
-    small matrices and for nearly all of the spectrum.
+    The entry of largest size in each vector is positive. Lanczos with a fixed start; dense for
+    small matrices and for nearly the whole spectrum.
     """
     n = matrix.shape[0]
     if count >= n - 1 or n <= DENSE_NODES:

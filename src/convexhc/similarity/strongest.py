@@ -1,40 +1,40 @@
-"""Fewer edges: the strongest neighbours of each node."""
+"""Sparsification: the heaviest edges of each node."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexhc._checks import checked_count
+from convexhc._types import BoolArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 
 
 def sparsify(K: Any, n_neighbors: int, *, connected: bool = False) -> Graph:
-    """Keep the strongest edges of each node, as weights for the penalty.
+    """Keep the heaviest edges of each node, as weights for the penalty.
 
-    An edge stays if it is among the ``n_neighbors`` heaviest of one of its ends. Edges as heavy
-    as the last one kept, to rounding, stay too, so the answer does not depend on the order of
-    the nodes.
+    An edge is kept if it is among the ``n_neighbors`` heaviest at one of its ends. Ties, to
+    rounding, are all kept, so the result does not depend on the order of the nodes.
 
     Parameters
     ----------
     K : anything :func:`convexhc.io.as_graph` reads
         Graph or similarity; negative entries are never kept.
     n_neighbors : int
-        Edges to keep for each node, one or more.
+        Edges to keep per node, at least one.
     connected : bool
-        Keep together what the positive entries of K join: where the edges kept fall into pieces,
-        those among the ``n_neighbors`` heaviest that leave a piece stay too, and so on until the
-        pieces are the components of K. Without it, a tight group of more than ``n_neighbors``
-        nodes loses every edge to the others, and with them its place in the hierarchy.
+        Preserve the components of the positive part of K: as long as the kept edges have more
+        components, the ``n_neighbors`` heaviest edges out of each are added. Otherwise a dense
+        group of more than ``n_neighbors`` nodes loses all edges to other groups, and the
+        hierarchy above it.
 
     Returns
     -------
     Graph
-        The edges kept, with their weights, and a zero diagonal. O(E log E), times log n at most
-        if they have to be connected.
+        The kept edges, with their weights, and a zero diagonal. O(E log E), with
+        ``connected`` at most log n times that.
 
     Examples
     --------
@@ -44,50 +44,42 @@ def sparsify(K: Any, n_neighbors: int, *, connected: bool = False) -> Graph:
     >>> sparsify(pairs, 1).weight, sparsify(pairs, 1, connected=True).weight
     (array([5., 5.]), array([5., 2., 5.]))
     """
-    whole = isinstance(n_neighbors, int | np.integer) and not isinstance(n_neighbors, bool)
-    if not whole or n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be a whole number, one or more, got {n_neighbors!r}")
+    k = checked_count("n_neighbors", n_neighbors)
     graph = as_graph(K, signed=True)
-    kept = _strongest(graph, np.arange(graph.n), int(n_neighbors))
+    kept = _heaviest_leaving(graph, np.arange(graph.n), k)
     if connected:
-        count, piece = _part(graph, kept).components()
+        n_components, component = _edge_subset(graph, kept).components()
         goal, _ = positive_part(graph).components()
-        while count > goal:
-            kept |= _strongest(graph, piece, int(n_neighbors))
-            count, piece = _part(graph, kept).components()
-    return _part(graph, kept)
+        while n_components > goal:
+            kept |= _heaviest_leaving(graph, component, k)
+            n_components, component = _edge_subset(graph, kept).components()
+    return _edge_subset(graph, kept)
 
 
 def positive_part(graph: Graph) -> Graph:
-    """The edges of positive weight, without self-loops."""
-    return _part(graph, graph.weight > 0.0)
+    """Return the graph of the edges of positive weight, without self-loops."""
+    return _edge_subset(graph, graph.weight > 0.0)
 
 
-def _strongest(graph: Graph, piece: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
-    """Which positive edges between two pieces are among the k heaviest that leave one of them."""
-    tail, head = piece[graph.tail], piece[graph.head]
+def _heaviest_leaving(graph: Graph, labels: IntArray, k: int) -> BoolArray:
+    """Mask of the positive edges that are among the k heaviest out of the group of one end."""
+    tail, head = labels[graph.tail], labels[graph.head]
     leaving = np.flatnonzero(tail != head)
     owner = np.concatenate([tail[leaving], head[leaving]])
     weight = np.concatenate([graph.weight[leaving], graph.weight[leaving]])
     order = np.lexsort((-weight, owner))
-    n_pieces = int(piece.max()) + 1
-    first = np.searchsorted(owner[order], np.arange(n_pieces))
+    n_groups = int(labels.max()) + 1
+    first = np.searchsorted(owner[order], np.arange(n_groups))
     rank = np.arange(len(order)) - first[owner[order]]
     last = order[rank == k - 1]
-    cut = np.zeros(n_pieces)
-    cut[owner[last]] = np.maximum(weight[last] * (1 - 1e-9), 0.0)
-    heavy = graph.weight >= np.minimum(cut[tail], cut[head])
-    chosen: NDArray[np.bool_] = heavy & (graph.weight > 0) & (tail != head)
+    threshold = np.zeros(n_groups)
+    threshold[owner[last]] = np.maximum(weight[last] * (1 - 1e-9), 0.0)
+    heavy = graph.weight >= np.minimum(threshold[tail], threshold[head])
+    chosen: BoolArray = heavy & (graph.weight > 0) & (tail != head)
     return chosen
 
 
-def _part(graph: Graph, kept: NDArray[np.bool_]) -> Graph:
-    """Some of the edges, without the diagonal."""
-    return Graph(
-        graph.n,
-        graph.tail[kept],
-        graph.head[kept],
-        graph.weight[kept],
-        np.zeros(graph.n),
-        graph.names,
-    )
+def _edge_subset(graph: Graph, kept: BoolArray) -> Graph:
+    """Graph of some of the edges, with a zero diagonal."""
+    ends = graph.tail[kept], graph.head[kept]
+    return Graph(graph.n, *ends, graph.weight[kept], np.zeros(graph.n), graph.names)

@@ -1,4 +1,4 @@
-"""Does a graph have groups at all? Edges that were set aside tell."""
+"""Test for community structure by cross-validation over edges."""
 
 from __future__ import annotations
 
@@ -6,37 +6,36 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.similarity.block_model import modularity
 from convexhc.similarity.diffusion_time import diffusion_features
 from convexhc.similarity.scales import refined_scales
 
-# Parts into which the edges are dealt; each is set aside in turn.
-PARTS = 5
-# Graphs with fewer edges than this have twice as many parts: groups need the edges that are left.
+# Folds of the cross-validation; twice as many below FEW_EDGES edges, to keep more for training.
+N_FOLDS = 5
 FEW_EDGES = 1000
-# Standard deviations above chance from which on groups count as found: one false alarm in 700.
-CONFIDENT = 3.0
+# z-score from which groups count as found: one false positive in 700.
+SIGNIFICANT_Z = 3.0
 
 
 class NoStructureWarning(UserWarning):
-    """A scale was suggested where the data show none."""
+    """A number of clusters was suggested for data without significant groups."""
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Evidence for groups: how far set-aside edges fall inside groups found without them.
+    """Evidence for groups: share of held-out edges inside groups found without them.
 
     Attributes
     ----------
     z_score : float
-        Standard deviations above chance.
+        Standard deviations above the expected share.
     inside, chance : float
-        Share of the set-aside weight inside groups, and the share expected with the same degrees.
+        Share of the held-out weight inside groups, and its expectation given the degrees.
     """
 
     z_score: float
@@ -46,7 +45,7 @@ class Structure:
     @property
     def found(self) -> bool:
         """Whether the graph has groups beyond chance."""
-        return self.z_score >= CONFIDENT
+        return self.z_score >= SIGNIFICANT_Z
 
     @property
     def tested(self) -> bool:
@@ -64,19 +63,19 @@ class Structure:
 
 
 def group_structure(A: Any, *, random_state: int = 0) -> Structure:
-    """Test whether a graph has groups: find them on some edges, count the others.
+    """Test whether a graph has groups, by cross-validation over its edges.
 
-    A fifth of the edges is set aside (a tenth if there are few), groups are found on the rest
-    (`refined_scales`, the scale of largest modularity), and the set-aside edges are counted inside
-    them; every part takes its turn. Without groups an edge falls inside with the probability its
-    degrees give, whatever was found on the others.
+    Groups are found on four fifths of the edges (nine tenths of few): the partition of largest
+    modularity of `refined_scales`. The held-out edges inside these groups are counted, and each
+    fold is held out once. Under the null hypothesis an edge falls inside a group with the
+    probability given by the degrees of the held-out edges.
 
     Parameters
     ----------
     A : anything :func:`convexhc.io.as_graph` reads
-        The graph; weights not negative, negative ones are left out.
+        The graph; negative weights are left out.
     random_state : int
-        Seed of the deal.
+        Seed of the random folds.
 
     Returns
     -------
@@ -91,17 +90,17 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     """
     graph = as_graph(A, signed=True)
     positive = np.flatnonzero(graph.weight > 0)
-    parts = PARTS if positive.size >= FEW_EDGES else 2 * PARTS
-    part = np.random.default_rng(random_state).permutation(positive.size) % parts
+    n_folds = N_FOLDS if positive.size >= FEW_EDGES else 2 * N_FOLDS
+    fold = np.random.default_rng(random_state).permutation(positive.size) % n_folds
     inside = chance = total = variance = 0.0
-    for turn in range(parts):
-        aside, rest = positive[part == turn], positive[part != turn]
-        labels = _groups(graph, rest)
-        if labels is None or not aside.size:
+    for held_out in range(n_folds):
+        test, train = positive[fold == held_out], positive[fold != held_out]
+        labels = _groups(graph, train)
+        if labels is None or not test.size:
             continue
-        weight = graph.weight[aside]
-        tail, head = graph.tail[aside], graph.head[aside]
-        share = _chance(labels, tail, head, weight)
+        weight = graph.weight[test]
+        tail, head = graph.tail[test], graph.head[test]
+        share = _expected_share(labels, tail, head, weight)
         inside += float(weight[labels[tail] == labels[head]].sum())
         chance += share * float(weight.sum())
         variance += share * (1.0 - share) * float(np.square(weight).sum())
@@ -111,8 +110,8 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     return Structure((inside - chance) / float(np.sqrt(variance)), inside / total, chance / total)
 
 
-def _groups(graph: Graph, kept: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Partition of largest modularity among the scales of some edges."""
+def _groups(graph: Graph, kept: IntArray) -> Labels | None:
+    """Partition of largest modularity among the scales of some edges; None if there is none."""
     n = graph.n
     ends = (graph.tail[kept], graph.head[kept])
     half = sparse.coo_array((graph.weight[kept], ends), shape=(n, n))
@@ -121,16 +120,14 @@ def _groups(graph: Graph, kept: NDArray[np.int64]) -> NDArray[np.int64] | None:
         return None
     scales = refined_scales(adjacency, diffusion_features(adjacency), thorough=False)
     found = [scales.labels(scale) for scale in range(len(scales.n_groups))]
-    if not found:
-        return None
-    return max(found, key=lambda labels: modularity(adjacency, labels))
+    return max(found, key=lambda labels: modularity(adjacency, labels), default=None)
 
 
-def _chance(labels: Any, tail: Any, head: Any, weight: Any) -> float:
-    """Probability that both ends of an edge with such degrees share a group; no self-pairs."""
+def _expected_share(labels: Labels, tail: IntArray, head: IntArray, weight: FloatArray) -> float:
+    """Probability that a random edge with these degrees, no self-loop, is inside a group."""
     n = labels.size
     degree = np.bincount(tail, weight, n) + np.bincount(head, weight, n)
     volume = np.bincount(labels, degree)
-    alone = float(np.square(degree).sum())
-    every = float(degree.sum()) ** 2 - alone
-    return (float(np.square(volume).sum()) - alone) / every if every > 0.0 else 1.0
+    loops = float(np.square(degree).sum())
+    pairs = float(degree.sum()) ** 2 - loops
+    return (float(np.square(volume).sum()) - loops) / pairs if pairs > 0.0 else 1.0

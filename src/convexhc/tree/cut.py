@@ -7,7 +7,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from convexhc._checks import check_one_of, nonnegative, positive_int
+from convexhc._checks import check_one_of, checked_count, checked_number
 from convexhc._types import BoolArray, IntArray
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.tree.linkage import checked_linkage
@@ -53,11 +53,15 @@ def cut_linkage(
     n_rows = rows.shape[0]
     check_one_of("n_clusters", n_clusters, "height", height)
     if n_clusters is not None:
-        applied = max(n_rows + 1 - positive_int("n_clusters", n_clusters), 0)
+        applied = max(n_rows + 1 - checked_count("n_clusters", n_clusters), 0)
         if applied:
             applied = int(np.searchsorted(rows[:, 2], rows[applied - 1, 2], side="right"))
     else:
-        applied = int(np.searchsorted(rows[:, 2], nonnegative("height", height), side="right"))
+        applied = int(
+            np.searchsorted(
+                rows[:, 2], checked_number("height", height, finite=False), side="right"
+            )
+        )
     pointer = np.arange(n_rows + 1 + applied)
     ids = rows[:applied, :2].astype(np.int64)
     pointer[ids] = pointer[n_rows + 1 :, None]

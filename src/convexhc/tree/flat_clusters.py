@@ -9,7 +9,7 @@ from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
-from convexhc._checks import positive_int
+from convexhc._checks import checked_count
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.similarity.density import Density
@@ -88,7 +88,7 @@ class FlatClusters:
         these (`regraft_small_branches`), so that boundary nodes use up no clusters. Below the last
         such split they can still become clusters, if that lowers the sum of squares most.
         """
-        wanted = positive_int("n_clusters", n_clusters)
+        wanted = checked_count("n_clusters", n_clusters)
         n = self.nodes.n_leaves
         if wanted > n:
             raise ValueError(f"n_clusters must be at most the {n} nodes; got {wanted}.")
@@ -100,7 +100,7 @@ class FlatClusters:
         if min_cluster_size is None:
             min_size = default_min_cluster_size(n)
         else:
-            min_size = positive_int("min_cluster_size", min_cluster_size)
+            min_size = checked_count("min_cluster_size", min_cluster_size)
         known = self._tables.get(min_size)
         if known is None or known.max_clusters < max_clusters:
             tree = self.binary

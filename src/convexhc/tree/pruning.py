@@ -9,7 +9,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc._checks import positive_int
+from convexhc._checks import checked_count
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.kernels.labels import numbered_by_first
@@ -65,7 +65,7 @@ class Prunings:
 
     def branches(self, k: SupportsIndex) -> IntArray:
         """Nodes whose leaves are the k clusters, from left to right; O(k log k) time."""
-        wanted = positive_int("k", k)
+        wanted = checked_count("k", k)
         if wanted > self.max_clusters:
             raise ValueError(f"k must be at most max_clusters = {self.max_clusters}; got {wanted}.")
         n = self.tree.n_leaves
@@ -119,7 +119,7 @@ def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex
     >>> prunings.labels(3), prunings.branches(3), prunings.cost
     (array([0, 0, 1, 2]), array([4, 2, 3]), array([50.75,  8.5 ,  0.5 ]))
     """
-    most = min(positive_int("max_clusters", max_clusters), tree.n_leaves)
+    most = min(checked_count("max_clusters", max_clusters), tree.n_leaves)
     own = np.asarray(cost, dtype=np.float64)
     if own.shape != (2 * tree.n_leaves - 1,) or not np.isfinite(own).all():
         raise ValueError(

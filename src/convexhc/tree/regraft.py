@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 from numpy.typing import ArrayLike
 
-from convexhc._checks import positive_int
+from convexhc._checks import checked_count
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.tree.binary import BinaryTree, checked_features, reordered_rows
 
@@ -31,7 +31,7 @@ def regraft_small_branches(tree: BinaryTree, features: ArrayLike, min_size: int)
     >>> new.left, new.right, new.height
     (array([0, 2, 6, 5]), array([1, 3, 4, 7]), array([1., 1., 3., 2.]))
     """
-    n, min_size = tree.n_leaves, positive_int("min_size", min_size)
+    n, min_size = tree.n_leaves, checked_count("min_size", min_size)
     means = tree.subtree_sums(checked_features(features, n)) / tree.size[:, None]
     pairs = np.column_stack([tree.left, tree.right])
     sizes = tree.size[pairs]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import cophenet
 
-from convexhc._checks import check_one_of, nonnegative, positive_int
+from convexhc._checks import check_one_of, checked_count, checked_number
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.tree import cut, dendrogram, export, plateaus
 from convexhc.tree.dendrogram import Layout
@@ -259,13 +259,13 @@ class Tree:
         array([ 0,  0,  0,  1,  1,  1, -1])
         """
         check_one_of("lam", lam, "n_clusters", n_clusters)
-        min_size = positive_int("min_cluster_size", min_cluster_size)
+        min_size = checked_count("min_cluster_size", min_cluster_size)
         if small not in ("nearest", "noise"):
             raise ValueError(f'small must be "nearest" or "noise"; got {small!r}.')
         if n_clusters is None:
-            merges = cut.merges_up_to(self.nodes, nonnegative("lam", lam))
+            merges = cut.merges_up_to(self.nodes, checked_number("lam", lam, finite=False))
         else:
-            merges = cut.merges_for(self.nodes, positive_int("n_clusters", n_clusters), min_size)
+            merges = cut.merges_for(self.nodes, checked_count("n_clusters", n_clusters), min_size)
         return cut.labels_after(self.nodes, merges, min_size, small)
 
     def plateaus(self) -> tuple[Plateau, ...]:
@@ -309,7 +309,7 @@ class Tree:
         >>> labels
         array([0, 0, 1, 1])
         """
-        min_size = positive_int("min_cluster_size", min_cluster_size)
+        min_size = checked_count("min_cluster_size", min_cluster_size)
         return plateaus.suggest(self.nodes, self.lambdas, min_size)
 
     def notable_plateaus(self, count: int = 3) -> tuple[Plateau, ...]:
