@@ -47,7 +47,7 @@ def drawn_path(partitions, lambdas=None, *, components=None, status="SOLVED"):
     n = len(partitions[0])
     lambdas = range(1, len(partitions) + 1) if lambdas is None else lambdas
     points = tuple(
-        Level(float(lam), np.array(labels), -1.0, 1e-5, 0.0, 10, status, 2.0, None)
+        Level(float(lam), np.array(labels), -1.0, 1e-5, 0.0, 10, Status[status], 2.0, None)
         for lam, labels in zip(lambdas, partitions, strict=True)
     )
     groups = np.zeros(n, dtype=np.int64) if components is None else np.array(components)

@@ -10,6 +10,7 @@ import numpy as np
 
 from convexhc.graph import Graph
 from convexhc.path import Level, Path, Provenance
+from convexhc.solvers.solution import Status
 
 # Each of them would do something, or stop being text, where a name is taken for markup or code.
 NASTY = (
@@ -53,7 +54,7 @@ def made_path(lambdas, partitions, *, names=None, centroids=True, components=Non
             relative_gap=5e-5 / (at + 1),
             residual=1e-12,
             n_iter=10 + at,
-            status="SOLVED",
+            status=Status.SOLVED,
             rank=float(labels.max() + 1),
             cluster_centroids=averages(labels) if centroids else None,
         )
@@ -90,7 +91,7 @@ def unruly():
         rows,
         names=["p", "q", "r", "s", "t", "u"],
         components=[0, 0, 0, 1, 1, 1],
-        status=["SOLVED", "SOLVED", "MAX_ITER", "SOLVED"],
+        status=[Status.SOLVED, Status.SOLVED, Status.MAX_ITER, Status.SOLVED],
         rank=[6.0, float("nan"), 3.0, 2.0],
         relative_gap=[0.0, 1e-5, 0.02, 1e-5],
     )
