@@ -15,6 +15,7 @@ import convexhc
 from convexhc import as_graph, datasets, similarity, solve_path
 from convexhc.path import Level, Path, Provenance
 from convexhc.similarity.structure import modularity
+from convexhc.solvers.solution import Status
 from laws import first_occurrence
 
 NAMES = ["<b>", "a & b", 'q"uote', "it's", "x:y", "(z)", "s p", "\u00e9"]

@@ -115,7 +115,7 @@ def test_two_hundred_nodes_make_a_small_file():
     blocks = np.arange(200) // 10
     rows = [np.arange(200)] * 10 + [blocks] * 10 + [blocks // 4] * 10 + [0 * blocks]
     noise = [rng.dirichlet(np.ones(200) * 0.05, size=int(np.max(row)) + 1) for row in rows]
-    path = made_path(np.geomspace(0.01, 10, 31), rows, distinct=noise)
+    path = made_path(np.geomspace(0.01, 10, 31), rows, cluster_centroids=noise)
     assert len(report_html(path, graph=ring(200))) < 1_000_000
 
 
