@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array, tril
 
 import naive
-from convexhc.fusion import electrical_flow as currents_module
+from convexhc.fusion import demand as demand_module
 from convexhc.fusion.contracted_solve import connected
 from convexhc.fusion.contraction import contract
-from convexhc.fusion.electrical_flow import Cascade, Currents, Demand, Sketch
+from convexhc.fusion.demand import Demand
+from convexhc.fusion.electrical_flow import ElectricalFlow, LayeredFlow
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.edges import Edges, project_dual
 from convexhc.kernels.flows import Net, Tally, substitute, surplus
@@ -39,17 +40,17 @@ class Drawn:
         self.labels = connected(self.problem, rng.integers(0, 3, 15))
         self.contraction = contract(self.problem, self.labels)
         self.dual = rng.normal(size=(self.contraction.problem.penalty.n_edges, 15))
-        self.demand = Demand.of(self.problem, self.contraction, self.dual)
+        self.demand = Demand.of(self.problem, self.labels, self.contraction.between, self.dual)
         self.D = differences(kernel)
         edges = self.problem.penalty.edges
         self.at = np.flatnonzero(self.labels[edges.tail] == self.labels[edges.head])
         conductance = np.exp(spread * rng.normal(size=self.at.size))
-        self.currents = Currents(edges.at(self.at), conductance, np.arange(15), self.labels)
+        self.electrical = ElectricalFlow(edges.at(self.at), conductance, np.arange(15), self.labels)
         self.rng = rng
 
     @property
     def flow(self):
-        return self.currents.flow(self.demand, np.arange(self.at.size))
+        return self.electrical.along(self.demand, np.arange(self.at.size))
 
 
 @given(seed=seeds, constraint=st.sampled_from(sorted(CONSTRAINTS)))
@@ -72,7 +73,7 @@ def test_a_demand_is_multiplied_without_being_made(seed):
     np.testing.assert_allclose(drawn.D[drawn.at].T @ drawn.flow, R, atol=1e-9)
     G, V = drawn.rng.normal(size=(2, 15, 4))
     np.testing.assert_allclose(drawn.demand.times(G), R @ G, atol=1e-12)
-    np.testing.assert_allclose(drawn.demand.under(V), V.T @ R, atol=1e-12)
+    np.testing.assert_allclose(drawn.demand.left_times(V), V.T @ R, atol=1e-12)
     np.testing.assert_allclose(drawn.demand.columns(slice(3, 5)), R[:, 3:5], atol=1e-14)
 
 
@@ -81,28 +82,30 @@ def test_a_demand_is_multiplied_without_being_made(seed):
 def test_a_ball_is_full_at_its_border(seed, stretch):
     """Loads are one exactly where the stretched flow leaves the ball, and grow with it."""
     drawn = Drawn(seed)
-    Y, edges = stretch * np.abs(drawn.flow), drawn.currents.edges
-    plain, load, _ = drawn.currents.loads(drawn.demand, stretch)
+    Y, edges = stretch * np.abs(drawn.flow), drawn.electrical.edges
+    plain, load, _ = drawn.electrical.loads(drawn.demand, stretch)
     outside = np.linalg.norm(np.maximum(Y - edges.soft[:, None], 0.0), axis=1)
     np.testing.assert_array_equal(load > 1.0, outside > edges.block)
-    np.testing.assert_array_equal(plain, drawn.currents.loads(drawn.demand)[0])
+    np.testing.assert_array_equal(plain, drawn.electrical.loads(drawn.demand)[0])
     assert (load >= plain * (1.0 - 1e-12)).all()
     size = np.linalg.norm(drawn.flow, axis=1) / (edges.soft + edges.block)
-    np.testing.assert_allclose(drawn.currents.size(drawn.demand), size, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        drawn.electrical.relative_norms(drawn.demand), size, rtol=1e-9, atol=1e-12
+    )
 
 
 def test_a_sketch_keeps_sizes():
     drawn = Drawn(3)
-    sketch = Sketch.of(drawn.demand, 4000)
-    seen = drawn.currents.size(sketch)
-    np.testing.assert_allclose(seen, drawn.currents.size(drawn.demand), rtol=0.1)
-    np.testing.assert_array_equal(Sketch.of(drawn.demand, 4000).values, sketch.values)
+    sketch = drawn.demand.sketch(4000)
+    seen = drawn.electrical.relative_norms(sketch)
+    np.testing.assert_allclose(seen, drawn.electrical.relative_norms(drawn.demand), rtol=0.1)
+    np.testing.assert_array_equal(drawn.demand.sketch(4000), sketch)
 
 
 def test_what_round_off_loses_is_told():
     """Nothing under moderate conductances; too far apart for the digits there are, something."""
-    assert Drawn(1).currents.loads(Drawn(1).demand)[2] == 0.0
-    lost = [Drawn(seed, spread=12.0).currents.loads(Drawn(seed).demand)[2] for seed in range(5)]
+    assert Drawn(1).electrical.loads(Drawn(1).demand)[2] == 0.0
+    lost = [Drawn(seed, spread=12.0).electrical.loads(Drawn(seed).demand)[2] for seed in range(5)]
     assert max(lost) > 0.0
 
 
@@ -111,7 +114,7 @@ def test_what_round_off_loses_is_told():
 def test_what_is_lost_is_what_every_node_lacks_the_most_of(seed):
     """Under potentials that are wrong on purpose, against the flow in full."""
     drawn = Drawn(seed)
-    currents, R = drawn.currents, drawn.demand.columns(slice(None))
+    electrical, R = drawn.electrical, drawn.demand.columns(slice(None))
     X = drawn.rng.normal(size=R.shape)
 
     def wrong(self, values):
@@ -119,9 +122,9 @@ def test_what_is_lost_is_what_every_node_lacks_the_most_of(seed):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Factor, "solve", wrong)
-        lost = currents.loads(drawn.demand)[2]
+        lost = electrical.loads(drawn.demand)[2]
     D = drawn.D[drawn.at]
-    lacking = R - D.T @ (currents.conductance[:, None] * (D @ X))
+    lacking = R - D.T @ (electrical.conductance[:, None] * (D @ X))
     assert lost == pytest.approx(np.abs(lacking).max(axis=1).sum(), rel=1e-9)
 
 
@@ -129,26 +132,27 @@ def test_what_is_lost_is_what_every_node_lacks_the_most_of(seed):
 @settings(max_examples=20)
 def test_measures_do_not_depend_on_how_many_columns_are_solved_for_together(seed, together):
     drawn = Drawn(seed, spread=9.0)
-    whole, sizes = drawn.currents.loads(drawn.demand, 1.5), drawn.currents.size(drawn.demand)
+    system, demand = drawn.electrical, drawn.demand
+    whole, norms = system.loads(demand, 1.5), system.relative_norms(demand)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(currents_module, "_COLUMNS", together)
-        patch.setattr(currents_module, "_ENTRIES", 0)
-        blocks = drawn.currents.loads(drawn.demand, 1.5)
-        np.testing.assert_allclose(drawn.currents.size(drawn.demand), sizes, rtol=1e-9)
+        patch.setattr(demand_module, "_MIN_COLUMNS", together)
+        patch.setattr(demand_module, "_BLOCK_ENTRIES", 0)
+        blocks = system.loads(demand, 1.5)
+        np.testing.assert_allclose(system.relative_norms(demand), norms, rtol=1e-9)
     for one, other in zip(whole[:2], blocks[:2], strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-9)
 
 
-class Table:
-    """A demand that is there in full."""
+class DenseDemand:
+    """A demand given by its matrix."""
 
     def __init__(self, values):
-        self.values, self.width = values, values.shape[1]
+        self.values = values
 
-    def columns(self, block):
-        return self.values[:, block]
+    def blocks(self, n_rows):
+        return [self.values]
 
-    def under(self, V):
+    def left_times(self, V):
         return V.T @ self.values
 
 
@@ -156,34 +160,34 @@ class Table:
 @example(seed=0, orders=100.0, width=1)
 @example(seed=20, orders=100.0, width=5)
 @settings(max_examples=30)
-def test_a_cascade_brings_what_it_should_however_far_conductances_are_apart(seed, orders, width):
+def test_a_layered_brings_what_it_should_however_far_conductances_are_apart(seed, orders, width):
     rng = np.random.default_rng(seed)
     graph = random_kernel(rng, 20, density=0.2, parts=2).without_diagonal()
     edges = graph_problem(graph, 1.0, weights=graph).penalty.edges
     R = rng.normal(size=(20, width))
     pieces = graph.components()[1]
     R -= cluster_means(R, pieces)[pieces]
-    cascade = Cascade(edges, 0.1 ** rng.uniform(0.0, orders, graph.n_edges), 20)
-    Y = cascade.carry(R)
+    layered = LayeredFlow(edges, 0.1 ** rng.uniform(0.0, orders, graph.n_edges), 20)
+    Y = layered.flow(R)
     np.testing.assert_allclose(differences(graph).T @ Y, R, atol=1e-6)
     # However it is asked for, it is the same.
     every = np.arange(graph.n_edges)
-    np.testing.assert_allclose(cascade.flow(Table(R), every), Y, atol=1e-6)
-    iterated = cascade.carry(R, factored=False)
+    np.testing.assert_allclose(layered.along(DenseDemand(R), every), Y, atol=1e-6)
+    iterated = layered.flow(R, factored=False)
     np.testing.assert_allclose(iterated, Y, atol=1e-4)
     np.testing.assert_allclose(differences(graph).T @ iterated, R, atol=1e-4)
     size = np.linalg.norm(Y, axis=1) / (edges.soft + edges.block)
-    np.testing.assert_allclose(cascade.size(Table(R)), size, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(layered.relative_norms(DenseDemand(R)), size, rtol=1e-9, atol=1e-12)
 
 
 @given(seed=seeds)
 @settings(max_examples=10)
-def test_a_cascade_of_one_layer_is_the_flow_of_least_energy(seed):
+def test_a_layered_of_one_layer_is_the_flow_of_least_energy(seed):
     drawn = Drawn(seed)
-    currents, R = drawn.currents, drawn.demand.columns(slice(None))
-    cascade = Cascade(currents.edges, currents.conductance, 15)
-    assert len(cascade.layers) == 1
-    np.testing.assert_allclose(cascade.carry(R), drawn.flow, atol=1e-9)
+    electrical, R = drawn.electrical, drawn.demand.columns(slice(None))
+    layered = LayeredFlow(electrical.edges, electrical.conductance, 15)
+    assert len(layered.layers) == 1
+    np.testing.assert_allclose(layered.flow(R), drawn.flow, atol=1e-9)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -191,12 +195,12 @@ def test_a_cascade_of_one_layer_is_the_flow_of_least_energy(seed):
 def test_a_tally_is_that_of_the_flow_in_full(width, threads, monkeypatch):
     monkeypatch.setattr(flow_kernels, "_WORTH_SHARING", 0)
     drawn = Drawn(width)
-    currents, n = drawn.currents, drawn.currents.nodes.size
-    start, other, edge = currents._seen
-    net = Net(start, other, edge, currents.conductance[edge], currents.edges.soft)
+    electrical, n = drawn.electrical, drawn.electrical.nodes.size
+    start, other, edge = electrical._adjacency
+    net = Net(start, other, edge, electrical.conductance[edge], electrical.edges.soft)
     X, R = drawn.rng.normal(size=(2, n, width))
-    D = naive.incidence(n, currents.tail, currents.head)
-    Y = currents.conductance[:, None] * (D @ X)
+    D = naive.incidence(n, electrical.tail, electrical.head)
+    Y = electrical.conductance[:, None] * (D @ X)
     out = Tally(*np.zeros((3, len(Y))), *np.zeros((2, n)))
     with limited_threads(threads):
         # In two blocks of columns, as in one.

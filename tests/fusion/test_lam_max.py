@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convexhc.fusion import lam_max
+from convexhc.fusion import demand
 from convexhc.fusion.contraction import contract
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
@@ -125,7 +125,8 @@ def test_the_bound_does_not_depend_on_how_many_edges_are_looked_at_together(seed
     problem = graph_problem(random_kernel(rng, 9), 0.0, l1_ratio=l1_ratio)
     once = consensus_bound(problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lam_max, "_EDGES", 1)
+        patch.setattr(demand, "_MIN_COLUMNS", 1)
+        patch.setattr(demand, "_BLOCK_ENTRIES", 0)
         assert consensus_bound(problem) == pytest.approx(once, rel=1e-9)
 
 

@@ -18,8 +18,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from convexhc._types import Labels
+from convexhc.fusion.conductances import Conductances
 from convexhc.fusion.contraction import Contraction, contract
-from convexhc.fusion.graph_flows import Conductances, Parting, parted
+from convexhc.fusion.graph_flows import Split, complete_dual
 from convexhc.kernels.components import components
 from convexhc.kernels.linear_combinations import on_line
 from convexhc.model.problem import FusionProblem
@@ -124,7 +125,9 @@ def solve_fused(
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
         spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
-        parting, price = parted(problem, contraction, small.dual, spare=spare, ways=ways)
+        parting, price = complete_dual(
+            problem, contraction, small.dual, budget=spare, conductances=ways
+        )
         small = replace(small, certificate=proof._replace(gap=proof.gap + price))
         start = ContractedSolution(contraction, small, ways)
         if parting is None:
@@ -192,7 +195,7 @@ def carried(
     problem: FusionProblem,
     start: ContractedSolution,
     contraction: Contraction,
-    parting: Parting | None = None,
+    parting: Split | None = None,
 ) -> Solution:
     """A solution on some groups, written for those of another contraction. O(c N).
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.fusion.contraction import Contraction, contract
-from convexhc.fusion.point_flows import complete
+from convexhc.fusion.point_flows import complete_point_dual
 from convexhc.kernels.flows import gathered, scaled_inside, spread
 from convexhc.kernels.linear_combinations import on_line
 from convexhc.kernels.newton import well_inside
@@ -98,7 +98,9 @@ def solve_contracted(
             max_iter,
         )
         n_iter += found.n_iter
-        flows = complete(problem, found, gap_tol=_FLOWS * tol * scale, max_iter=_FLOW_ITER)
+        flows = complete_point_dual(
+            problem, found, gap_tol=_FLOWS * tol * scale, max_iter=_FLOW_ITER
+        )
         n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
         found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)

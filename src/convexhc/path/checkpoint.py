@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc.fusion.conductances import Conductances
 from convexhc.fusion.contracted_solve import ContractedSolution
 from convexhc.fusion.contraction import contract
-from convexhc.fusion.graph_flows import Conductances
 from convexhc.graph import Graph
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.model.problem import FusionProblem
