@@ -67,7 +67,7 @@ def test_a_flow_makes_gradients_equal_inside_clusters(seed, constraint):
 
 @given(seed=seeds)
 @settings(max_examples=20)
-def test_a_demand_is_multiplied_without_being_made(seed):
+def test_a_demand_is_multiplied_without_being_formed(seed):
     drawn = Drawn(seed)
     R = drawn.demand.columns(slice(0, 15))
     np.testing.assert_allclose(drawn.D[drawn.at].T @ drawn.flow, R, atol=1e-9)
@@ -79,7 +79,7 @@ def test_a_demand_is_multiplied_without_being_made(seed):
 
 @given(seed=seeds, stretch=st.sampled_from([1.0, 1.5, 4.0]))
 @settings(max_examples=20)
-def test_a_ball_is_full_at_its_border(seed, stretch):
+def test_the_load_is_one_at_the_border_of_the_ball(seed, stretch):
     """Loads are one exactly where the stretched flow leaves the ball, and grow with it."""
     drawn = Drawn(seed)
     Y, edges = stretch * np.abs(drawn.flow), drawn.electrical.edges
@@ -94,7 +94,7 @@ def test_a_ball_is_full_at_its_border(seed, stretch):
     )
 
 
-def test_a_sketch_keeps_sizes():
+def test_a_sketch_keeps_norms():
     drawn = Drawn(3)
     sketch = drawn.demand.sketch(4000)
     seen = drawn.electrical.relative_norms(sketch)
@@ -102,7 +102,7 @@ def test_a_sketch_keeps_sizes():
     np.testing.assert_array_equal(drawn.demand.sketch(4000), sketch)
 
 
-def test_what_round_off_loses_is_told():
+def test_the_residual_of_round_off_is_reported():
     """Nothing under moderate conductances; too far apart for the digits there are, something."""
     assert Drawn(1).electrical.loads(Drawn(1).demand)[2] == 0.0
     lost = [Drawn(seed, spread=12.0).electrical.loads(Drawn(seed).demand)[2] for seed in range(5)]
@@ -111,7 +111,7 @@ def test_what_round_off_loses_is_told():
 
 @given(seed=seeds)
 @settings(max_examples=20)
-def test_what_is_lost_is_what_every_node_lacks_the_most_of(seed):
+def test_the_residual_is_the_sum_of_the_largest_error_of_every_node(seed):
     """Under potentials that are wrong on purpose, against the flow in full."""
     drawn = Drawn(seed)
     electrical, R = drawn.electrical, drawn.demand.columns(slice(None))
@@ -130,7 +130,7 @@ def test_what_is_lost_is_what_every_node_lacks_the_most_of(seed):
 
 @given(seed=seeds, together=st.integers(1, 20))
 @settings(max_examples=20)
-def test_measures_do_not_depend_on_how_many_columns_are_solved_for_together(seed, together):
+def test_loads_and_norms_do_not_depend_on_the_block_size(seed, together):
     drawn = Drawn(seed, spread=9.0)
     system, demand = drawn.electrical, drawn.demand
     whole, norms = system.loads(demand, 1.5), system.relative_norms(demand)
@@ -160,7 +160,7 @@ class DenseDemand:
 @example(seed=0, orders=100.0, width=1)
 @example(seed=20, orders=100.0, width=5)
 @settings(max_examples=30)
-def test_a_layered_brings_what_it_should_however_far_conductances_are_apart(seed, orders, width):
+def test_a_layered_flow_meets_the_demand_under_conductances_of_any_range(seed, orders, width):
     rng = np.random.default_rng(seed)
     graph = random_kernel(rng, 20, density=0.2, parts=2).without_diagonal()
     edges = graph_problem(graph, 1.0, weights=graph).penalty.edges
@@ -182,7 +182,7 @@ def test_a_layered_brings_what_it_should_however_far_conductances_are_apart(seed
 
 @given(seed=seeds)
 @settings(max_examples=10)
-def test_a_layered_of_one_layer_is_the_flow_of_least_energy(seed):
+def test_a_layered_flow_of_one_layer_is_the_flow_of_least_energy(seed):
     drawn = Drawn(seed)
     electrical, R = drawn.electrical, drawn.demand.columns(slice(None))
     layered = LayeredFlow(electrical.edges, electrical.conductance, 15)
@@ -192,7 +192,7 @@ def test_a_layered_of_one_layer_is_the_flow_of_least_energy(seed):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("width", [1, 64, 150])
-def test_a_tally_is_that_of_the_flow_in_full(width, threads, monkeypatch):
+def test_a_tally_agrees_with_the_flow_formed_in_full(width, threads, monkeypatch):
     monkeypatch.setattr(flow_kernels, "_WORTH_SHARING", 0)
     drawn = Drawn(width)
     electrical, n = drawn.electrical, drawn.electrical.nodes.size
@@ -228,7 +228,7 @@ def test_substitution_solves(width, threads, monkeypatch):
 
 
 @given(seed=seeds, l1_ratio=st.sampled_from([0.0, 0.05, 1.0]))
-def test_without_its_surplus_a_flow_fits_and_no_smaller_one_would_do(seed, l1_ratio):
+def test_the_surplus_is_the_smallest_change_that_makes_a_flow_feasible(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     radius, Y = rng.uniform(0.5, 3.0, 6), rng.normal(size=(6, 9)) * rng.uniform(0.1, 2.0, (6, 1))
     soft, block = l1_ratio * radius, (1.0 - l1_ratio) * radius

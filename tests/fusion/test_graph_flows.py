@@ -70,7 +70,7 @@ def test_above_the_bound_the_consensus_holds_and_far_below_it_does_not(seed, l1_
     assert split.flow.shape == (split.edges.size, 8)
 
 
-def test_a_single_cut_edge_parts_the_group_there():
+def test_a_group_is_split_at_its_only_bridge():
     """Two triangles on a weak bridge: nothing else is asked for more than it holds."""
     A = np.zeros((6, 6))
     for i, j in ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)):
@@ -86,7 +86,7 @@ def test_a_single_cut_edge_parts_the_group_there():
     np.testing.assert_allclose(np.abs(split.flow[0]), np.abs(excess - excess.mean()), atol=1e-9)
 
 
-def test_a_flow_that_is_too_large_can_be_paid_for_and_the_price_is_no_promise():
+def test_the_cost_of_an_overloaded_flow_bounds_the_suboptimality():
     """The certificate of the full problem, with the flow cut down, is no worse than the cost."""
     kernel = random_kernel(np.random.default_rng(8), 7)
     problem = graph_problem(kernel, 0.0)
@@ -123,7 +123,7 @@ def cost_of_the_flow(problem, contraction, dual, conductances):
 
 
 @pytest.mark.parametrize("sketched", [False, True])
-def test_a_price_is_that_of_the_very_flow_it_is_paid_for(sketched, monkeypatch):
+def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, monkeypatch):
     """Groups are given up in different rounds; the proof stands under the last conductances."""
     if sketched:
         tuned = replace(graph_flows.SETTINGS, max_exact_columns=0, sketch_columns=12)
@@ -187,7 +187,7 @@ def suboptimality_of_the_consensus(problem):
 
 @pytest.mark.parametrize("share", [0.8, 0.9])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_flow_that_does_not_bring_what_it_should_is_paid_for(seed, share, monkeypatch):
+def test_the_residual_of_a_wrong_flow_is_added_to_the_cost(seed, share, monkeypatch):
     """The least objective is never below what is certified, however wrong a system is solved."""
     problem = a_tree(seed)
     at, n = problem.at(share * consensus_bound(problem)), problem.shape[0]
@@ -209,7 +209,7 @@ def test_a_flow_that_does_not_bring_what_it_should_is_paid_for(seed, share, monk
 
 @pytest.mark.parametrize("max_projected", [500, 0])
 @pytest.mark.parametrize("seed", range(4))
-def test_no_more_is_spent_than_there_is_to_spare(seed, max_projected, monkeypatch):
+def test_the_cost_never_exceeds_the_budget(seed, max_projected, monkeypatch):
     """Nor is anything proven for less than it costs, also where prices are not reckoned."""
     limited = replace(graph_flows.SETTINGS, max_projected=max_projected)
     monkeypatch.setattr(graph_flows, "SETTINGS", limited)
@@ -227,7 +227,7 @@ def test_no_more_is_spent_than_there_is_to_spare(seed, max_projected, monkeypatc
     assert whole_at_last
 
 
-def test_what_was_learned_at_one_lam_proves_nothing_at_another():
+def test_conductances_of_one_lam_are_measured_anew_at_another():
     """Conductances are kept, and with them a system, but not the balls it was measured in."""
     problem = graph_problem(random_kernel(np.random.default_rng(2), 9), 0.0)
     bound, conductances = consensus_bound(problem), Conductances.of(problem)
@@ -288,7 +288,7 @@ def test_other_limits_are_refused(small_graph, wrong):
         solve_path(small_graph[0], max_clusters=wrong)
 
 
-def test_no_dual_of_all_edges_is_held(small_graph):
+def test_a_contracted_solution_has_the_size_of_its_groups(small_graph):
     """What a march keeps is of the size of its groups."""
     K, _ = small_graph
     problem = graph_problem(K.graph, 3.0)

@@ -120,7 +120,7 @@ def test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart(seed, dimens
 
 
 @given(seeds, l1_ratios)
-def test_the_bound_does_not_depend_on_how_many_edges_are_looked_at_together(seed, l1_ratio):
+def test_the_bound_does_not_depend_on_the_block_size(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = graph_problem(random_kernel(rng, 9), 0.0, l1_ratio=l1_ratio)
     once = consensus_bound(problem)

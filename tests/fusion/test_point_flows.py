@@ -76,9 +76,7 @@ def test_clusters_of_a_solution_have_flows(seed, dimension, l1_ratio, lam):
 
 @given(seeds, dimensions, st.sampled_from(L1_RATIOS), st.sampled_from([0.1, 0.8, 3.0]))
 @settings(max_examples=20)
-def test_whatever_dual_it_begins_with_the_completed_one_is_in_its_balls(
-    seed, dimension, l1_ratio, stretch
-):
+def test_the_completed_dual_is_feasible_from_any_warm_start(seed, dimension, l1_ratio, stretch):
     problem, found, inside = drawn(seed, dimension, l1_ratio, 0.2)
     rng = np.random.default_rng(seed)
     start = replace(found, dual=stretch * rng.normal(size=found.dual.shape))
@@ -91,7 +89,7 @@ def test_whatever_dual_it_begins_with_the_completed_one_is_in_its_balls(
 
 @given(seeds, dimensions, st.sampled_from([0.01, 0.3]))
 @settings(max_examples=20)
-def test_it_does_not_matter_what_the_dual_inside_is_to_begin_with(seed, dimension, size):
+def test_the_warm_start_inside_clusters_does_not_matter(seed, dimension, size):
     problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
     drawn_inside = size * np.random.default_rng(seed).normal(size=found.dual.shape)
     start = replace(found, dual=np.where(inside[:, None], drawn_inside, found.dual))
@@ -104,7 +102,7 @@ def test_it_does_not_matter_what_the_dual_inside_is_to_begin_with(seed, dimensio
 
 @given(seeds, dimensions, st.sampled_from([0.0, 0.5, 0.9]))
 @settings(max_examples=20)
-def test_flows_that_bring_too_little_are_not_taken_for_whole(seed, dimension, share):
+def test_flows_that_miss_the_demand_are_not_accepted(seed, dimension, share):
     """However wrong a system is solved, the dual that is found proves the solution."""
     problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
     forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
@@ -120,7 +118,7 @@ def test_flows_that_bring_too_little_are_not_taken_for_whole(seed, dimension, sh
 
 @given(seeds, dimensions)
 @settings(max_examples=20)
-def test_the_brim_needs_a_problem_of_its_own(seed, dimension):
+def test_without_conductance_updates_every_cluster_is_solved_as_a_problem(seed, dimension):
     """Without rounds of currents every cluster is solved for, and the answer is as good."""
     problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
     forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
@@ -134,7 +132,7 @@ def test_the_brim_needs_a_problem_of_its_own(seed, dimension):
 
 @given(seeds, dimensions)
 @settings(max_examples=20)
-def test_clusters_without_flows_are_parted_and_others_kept(seed, dimension):
+def test_clusters_without_flows_are_split_and_others_kept(seed, dimension):
     """Two lumps far apart, called one cluster, and a third that may stay."""
     rng = np.random.default_rng(seed)
     lumps = np.repeat([[0.0], [5.0], [-5.0]], 6, axis=0) + 0.01 * rng.normal(size=(18, dimension))
@@ -170,7 +168,7 @@ def test_potentials_solve_the_laplacian(seed, width):
 
 
 @pytest.mark.parametrize("n", [3, 30, 100])
-def test_potentials_reach_the_end_of_a_chain(n):
+def test_conjugate_gradients_converge_on_a_chain(n):
     """What is smooth along a chain is nearly a constant to it, and has to be brought as well."""
     tail, head = np.arange(n - 1), np.arange(1, n)
     c, D = np.random.default_rng(n).uniform(0.5, 2.0, n - 1), naive.incidence(n, tail, head)
@@ -198,7 +196,7 @@ def test_duals_go_to_pairs_and_back(seed):
 
 @given(seeds, st.sampled_from([0.0, 0.4, 1e9]))
 @settings(max_examples=20)
-def test_one_factor_a_cluster_brings_the_most(seed, most):
+def test_one_factor_per_cluster_meets_most_of_the_demand(seed, most):
     rng = np.random.default_rng(seed)
     graph = Graph.from_matrix(random_weights(rng, 12))
     labels = np.repeat([0, 1, 2], 4)
