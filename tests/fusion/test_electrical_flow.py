@@ -1,4 +1,4 @@
-"""Flows of least energy bring what is asked for, and are measured without being stored."""
+"""Electrical flows meet their demand, and are measured without being stored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def differences(graph):
 
 
 class Drawn:
-    """A problem, groups of its nodes, a dual between them and conductances inside."""
+    """A problem, clusters, a dual between them, and the electrical flow inside them."""
 
     def __init__(self, seed, constraint="doubly_stochastic", spread=1.0):
         rng = np.random.default_rng(seed)
@@ -80,7 +80,7 @@ def test_a_demand_is_multiplied_without_being_formed(seed):
 @given(seed=seeds, stretch=st.sampled_from([1.0, 1.5, 4.0]))
 @settings(max_examples=20)
 def test_the_load_is_one_at_the_border_of_the_ball(seed, stretch):
-    """Loads are one exactly where the stretched flow leaves the ball, and grow with it."""
+    """The load exceeds one exactly where the stretched flow leaves the ball; it grows with it."""
     drawn = Drawn(seed)
     Y, edges = stretch * np.abs(drawn.flow), drawn.electrical.edges
     plain, load, _ = drawn.electrical.loads(drawn.demand, stretch)
@@ -97,13 +97,13 @@ def test_the_load_is_one_at_the_border_of_the_ball(seed, stretch):
 def test_a_sketch_keeps_norms():
     drawn = Drawn(3)
     sketch = drawn.demand.sketch(4000)
-    seen = drawn.electrical.relative_norms(sketch)
-    np.testing.assert_allclose(seen, drawn.electrical.relative_norms(drawn.demand), rtol=0.1)
+    sketched = drawn.electrical.relative_norms(sketch)
+    np.testing.assert_allclose(sketched, drawn.electrical.relative_norms(drawn.demand), rtol=0.1)
     np.testing.assert_array_equal(drawn.demand.sketch(4000), sketch)
 
 
 def test_the_residual_of_round_off_is_reported():
-    """Nothing under moderate conductances; too far apart for the digits there are, something."""
+    """Zero under moderate conductances, positive where they exceed the range of doubles."""
     assert Drawn(1).electrical.loads(Drawn(1).demand)[2] == 0.0
     lost = [Drawn(seed, spread=12.0).electrical.loads(Drawn(seed).demand)[2] for seed in range(5)]
     assert max(lost) > 0.0
@@ -112,7 +112,7 @@ def test_the_residual_of_round_off_is_reported():
 @given(seed=seeds)
 @settings(max_examples=20)
 def test_the_residual_is_the_sum_of_the_largest_error_of_every_node(seed):
-    """Under potentials that are wrong on purpose, against the flow in full."""
+    """For wrong potentials, against the flow formed in full."""
     drawn = Drawn(seed)
     electrical, R = drawn.electrical, drawn.demand.columns(slice(None))
     X = drawn.rng.normal(size=R.shape)
@@ -170,7 +170,7 @@ def test_a_layered_flow_meets_the_demand_under_conductances_of_any_range(seed, o
     layered = LayeredFlow(edges, 0.1 ** rng.uniform(0.0, orders, graph.n_edges), 20)
     Y = layered.flow(R)
     np.testing.assert_allclose(differences(graph).T @ Y, R, atol=1e-6)
-    # However it is asked for, it is the same.
+    # All three ways to compute the flow agree.
     every = np.arange(graph.n_edges)
     np.testing.assert_allclose(layered.along(DenseDemand(R), every), Y, atol=1e-6)
     iterated = layered.flow(R, factored=False)
@@ -203,7 +203,7 @@ def test_a_tally_agrees_with_the_flow_formed_in_full(width, threads, monkeypatch
     Y = electrical.conductance[:, None] * (D @ X)
     out = Tally(*np.zeros((3, len(Y))), *np.zeros((2, n)))
     with limited_threads(threads):
-        # In two blocks of columns, as in one.
+        # Two blocks of columns add up.
         for block in (slice(0, width // 2), slice(width // 2, width)):
             flow_kernels.tally(X[:, block].copy(), R[:, block].copy(), net, 1.5, out)
     for found, soft in ((out.excess, net.soft), (out.further, net.soft / 1.5)):
@@ -239,7 +239,7 @@ def test_the_surplus_is_the_smallest_change_that_makes_a_flow_feasible(seed, l1_
     projected = np.empty_like(rest)
     project_dual(rest, edges, projected)
     np.testing.assert_allclose(projected, rest, atol=1e-9)
-    # The projection is the nearest in the Euclidean sense, this one in the largest entry.
+    # The projection is the nearest point in the Euclidean norm, this one in the maximum norm.
     project_dual(Y, edges, nearest := np.empty_like(Y))
     assert (np.abs(d).max(axis=1) <= np.abs(Y - nearest).max(axis=1) + 1e-9).all()
     fits = np.abs(Y - nearest).max(axis=1) <= 1e-12

@@ -1,4 +1,4 @@
-"""Groups stay together exactly when a flow inside them fits into the dual balls."""
+"""Groups stay fused exactly if a flow inside them fits into the dual balls."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fused(problem, groups, start=None):
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 @pytest.mark.parametrize("l1_ratio", L1_RATIOS)
 def test_from_one_group_every_minimum_is_found(constraint, l1_ratio):
-    """The worst guess: everything fused, at strengths where little or much is."""
+    """The worst guess: everything fused, at lam where little or much is."""
     kernel = random_kernel(np.random.default_rng(5), 10)
     problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio, constraint=CONSTRAINTS[constraint])
     for share in (0.01, 0.1, 0.4, 1.01):
@@ -44,7 +44,6 @@ def test_from_one_group_every_minimum_is_found(constraint, l1_ratio):
         assert found.small.status is Status.SOLVED
         size = abs(alone.certificate.objective)
         assert abs(found.small.certificate.objective - alone.certificate.objective) <= 2e-6 * size
-        # Proven for all nodes: no certificate of the full problem contradicts it.
         C = found.small.centroids[found.groups]
         assert problem.constraint.residual(C) <= 1e-9
 
@@ -63,7 +62,7 @@ def test_above_the_bound_the_consensus_holds_and_far_below_it_does_not(seed, l1_
         split, cost = complete_dual(at, contraction, np.zeros((0, 8)))
         assert cost == 0.0
         assert (split is None) == whole
-    # What comes apart comes apart inside the groups, and brings flow to every row that needs it.
+    # Splits refine the groups, and carry a flow along every cut edge.
     finer = split.groups
     assert all(len(np.unique(component[finer == g])) == 1 for g in np.unique(finer))
     assert (finer[kernel.tail[split.edges]] != finer[kernel.head[split.edges]]).all()
@@ -71,7 +70,7 @@ def test_above_the_bound_the_consensus_holds_and_far_below_it_does_not(seed, l1_
 
 
 def test_a_group_is_split_at_its_only_bridge():
-    """Two triangles on a weak bridge: nothing else is asked for more than it holds."""
+    """Two triangles joined by a weak edge, the only one that is overloaded."""
     A = np.zeros((6, 6))
     for i, j in ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)):
         A[i, j] = A[j, i] = 1.0
@@ -80,14 +79,14 @@ def test_a_group_is_split_at_its_only_bridge():
     whole = contract(problem, np.zeros(6, np.int64))
     split, _ = complete_dual(problem, whole, np.zeros((0, 6)))
     np.testing.assert_array_equal(split.groups, [0, 0, 0, 1, 1, 1])
-    # All that one side has too much of crosses the bridge.
+    # The bridge carries the whole excess of one side.
     K = problem.fidelity.target
     excess = (K[:3] - K.mean(axis=0)).sum(axis=0)
     np.testing.assert_allclose(np.abs(split.flow[0]), np.abs(excess - excess.mean()), atol=1e-9)
 
 
 def test_the_cost_of_an_overloaded_flow_bounds_the_suboptimality():
-    """The certificate of the full problem, with the flow cut down, is no worse than the cost."""
+    """The objective at the consensus exceeds the minimum by no more than the cost."""
     kernel = random_kernel(np.random.default_rng(8), 7)
     problem = graph_problem(kernel, 0.0)
     for share in (0.5, 0.9, 0.99):
@@ -102,7 +101,7 @@ def test_the_cost_of_an_overloaded_flow_bounds_the_suboptimality():
 
 
 def cost_of_the_flow(problem, contraction, dual, conductances):
-    """What it costs to cut the flow of least energy under these conductances down, edge by edge."""
+    """Cost of reducing the electrical flow under these conductances to its balls, edge by edge."""
     graph, edges = problem.penalty.graph, problem.penalty.edges
     n, labels = graph.n, contraction.labels
     D = np.zeros((graph.n_edges, n))
@@ -124,7 +123,7 @@ def cost_of_the_flow(problem, contraction, dual, conductances):
 
 @pytest.mark.parametrize("sketched", [False, True])
 def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, monkeypatch):
-    """Groups are given up in different rounds; the proof stands under the last conductances."""
+    """Groups are given up in different rounds; the proof is under the final conductances."""
     if sketched:
         tuned = replace(graph_flows.SETTINGS, max_exact_columns=0, sketch_columns=12)
         monkeypatch.setattr(graph_flows, "SETTINGS", tuned)
@@ -147,7 +146,7 @@ def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, mon
             if split is None:
                 true = cost_of_the_flow(at, contraction, dual, conductances.values)
                 assert true == pytest.approx(cost, rel=1e-6, abs=1e-7)
-                # Paid for after conductances were changed, and not for the flow of the beginning.
+                # Some flows were paid for only after conductances had changed.
                 paid, free = paid + (0.0 < cost < first), free + (cost == 0.0)
     assert paid > 3
     assert free > 3
@@ -156,7 +155,7 @@ def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, mon
 @given(seed=seeds, tol=st.sampled_from([0.3, 0.03, 3e-3]), share=st.sampled_from([0.1, 0.3, 0.7]))
 @settings(max_examples=60)
 def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol, share):
-    """With a loose tolerance flows are paid for, of several groups at a time."""
+    """With a loose tolerance, overloaded flows of several groups are paid for."""
     rng = np.random.default_rng(seed)
     kernel = random_kernel(rng, 14, density=0.25)
     problem = graph_problem(kernel, 0.0)
@@ -170,7 +169,7 @@ def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol,
 
 
 def a_tree(seed, n=7):
-    """The similarity of a tree: one flow alone brings what is asked for, and the bound is sharp."""
+    """The similarity of a tree: the flow is unique, and the bound is sharp."""
     rng = np.random.default_rng(seed)
     parent = np.array([rng.integers(0, i) for i in range(1, n)])
     A = np.zeros((n, n))
@@ -188,7 +187,7 @@ def suboptimality_of_the_consensus(problem):
 @pytest.mark.parametrize("share", [0.8, 0.9])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_residual_of_a_wrong_flow_is_added_to_the_cost(seed, share, monkeypatch):
-    """The least objective is never below what is certified, however wrong a system is solved."""
+    """The minimum is never below what is certified, even if systems are solved wrongly."""
     problem = a_tree(seed)
     at, n = problem.at(share * consensus_bound(problem)), problem.shape[0]
     truth = suboptimality_of_the_consensus(at)
@@ -196,7 +195,7 @@ def test_the_residual_of_a_wrong_flow_is_added_to_the_cost(seed, share, monkeypa
     exact, rng = Factor.solve, np.random.default_rng(seed)
 
     def wrong(self, X):
-        # Smaller potentials, so that the flow fits where it should not, and none is right.
+        # Smaller potentials: the flow fits its balls where no exact one does.
         exact(self, X)
         X *= 0.6 + 0.01 * rng.random(X.shape)
 
@@ -210,7 +209,7 @@ def test_the_residual_of_a_wrong_flow_is_added_to_the_cost(seed, share, monkeypa
 @pytest.mark.parametrize("max_projected", [500, 0])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_cost_never_exceeds_the_budget(seed, max_projected, monkeypatch):
-    """Nor is anything proven for less than it costs, also where prices are not reckoned."""
+    """Nor is it below the suboptimality, also where costs are not computed."""
     limited = replace(graph_flows.SETTINGS, max_projected=max_projected)
     monkeypatch.setattr(graph_flows, "SETTINGS", limited)
     problem = graph_problem(random_kernel(np.random.default_rng(seed), 8), 0.0)
@@ -228,7 +227,7 @@ def test_the_cost_never_exceeds_the_budget(seed, max_projected, monkeypatch):
 
 
 def test_conductances_of_one_lam_are_measured_anew_at_another():
-    """Conductances are kept, and with them a system, but not the balls it was measured in."""
+    """Conductances and the factorisation are kept, the dual balls are not."""
     problem = graph_problem(random_kernel(np.random.default_rng(2), 9), 0.0)
     bound, conductances = consensus_bound(problem), Conductances.of(problem)
     none = np.zeros((0, 9))
@@ -289,7 +288,7 @@ def test_other_limits_are_refused(small_graph, wrong):
 
 
 def test_a_contracted_solution_has_the_size_of_its_groups(small_graph):
-    """What a march keeps is of the size of its groups."""
+    """No dual of all edges is stored."""
     K, _ = small_graph
     problem = graph_problem(K.graph, 3.0)
     found = fused(problem, np.zeros(24, np.int64))

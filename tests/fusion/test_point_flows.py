@@ -1,4 +1,4 @@
-"""Flows inside clusters of points: whole where there is one, and clusters parted where none is."""
+"""Flows inside clusters of points complete the dual, and clusters without a flow are split."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from convexhc.solvers.loop import run
 from convexhc.solvers.newton import SemismoothNewton
 from laws import L1_RATIOS, first_occurrence, random_weights, seeds
 
-# A plane, where systems are factored, and more dimensions, where they are not.
+# Systems are factored in up to three dimensions, and solved by conjugate gradients in more.
 dimensions = st.sampled_from([1, 2, 5])
 
 
@@ -67,7 +67,7 @@ def test_clusters_of_a_solution_have_flows(seed, dimension, l1_ratio, lam):
     )
     assert_clusters_kept(problem, found, inside, whole)
     assert_allclose(whole.centroids, found.centroids, atol=1e-6)
-    # Outside nothing has changed, inside the dual is in its balls, and all of it is optimal.
+    # The dual between clusters is unchanged, the dual inside is feasible, and both are optimal.
     assert_allclose(whole.dual[~inside], found.dual[~inside], atol=1e-12)
     radius = lam * problem.penalty.differences.graph.weight
     assert (dual_norms(whole.dual, l1_ratio) <= radius * (1.0 + 1e-9)).all()
@@ -103,7 +103,7 @@ def test_the_warm_start_inside_clusters_does_not_matter(seed, dimension, size):
 @given(seeds, dimensions, st.sampled_from([0.0, 0.5, 0.9]))
 @settings(max_examples=20)
 def test_flows_that_miss_the_demand_are_not_accepted(seed, dimension, share):
-    """However wrong a system is solved, the dual that is found proves the solution."""
+    """The completed dual proves the solution even if systems are solved wrongly."""
     problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
     forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
     true = point_flows._electrical_flow
@@ -119,7 +119,7 @@ def test_flows_that_miss_the_demand_are_not_accepted(seed, dimension, share):
 @given(seeds, dimensions)
 @settings(max_examples=20)
 def test_without_conductance_updates_every_cluster_is_solved_as_a_problem(seed, dimension):
-    """Without rounds of currents every cluster is solved for, and the answer is as good."""
+    """The answer is as accurate."""
     problem, found, inside = drawn(seed, dimension, 0.0, 0.2)
     forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
     with pytest.MonkeyPatch.context() as patch:
@@ -133,7 +133,7 @@ def test_without_conductance_updates_every_cluster_is_solved_as_a_problem(seed, 
 @given(seeds, dimensions)
 @settings(max_examples=20)
 def test_clusters_without_flows_are_split_and_others_kept(seed, dimension):
-    """Two lumps far apart, called one cluster, and a third that may stay."""
+    """Two distant lumps, labelled as one cluster, and a third lump."""
     rng = np.random.default_rng(seed)
     lumps = np.repeat([[0.0], [5.0], [-5.0]], 6, axis=0) + 0.01 * rng.normal(size=(18, dimension))
     full = 0.1 + rng.random((18, 18))
@@ -145,7 +145,7 @@ def test_clusters_without_flows_are_split_and_others_kept(seed, dimension):
         best, labels=wrong, centroids=cluster_means(best.centroids, wrong)[wrong].copy()
     )
     parted = complete_point_dual(problem, start, gap_tol=1e-12, max_iter=50)
-    # Parts may come in pieces, from which the next solve starts; none has nodes of both.
+    # Lumps may be split further, but no part has nodes of both.
     pieces = np.unique(np.stack([parted.labels, truth]), axis=1)
     assert pieces.shape[1] == parted.n_clusters > 2
     assert np.unique(parted.labels[12:]).size == 1
@@ -163,19 +163,19 @@ def test_potentials_solve_the_laplacian(seed, width):
     R = L @ rng.normal(size=(15, width))
     X = potentials(R, graph.tail, graph.head, c)
     assert_allclose(L @ X, R, atol=1e-7)
-    # Nothing but round-off to bring, which need not add up to zero.
+    # A demand of round-off, which need not sum to zero.
     assert np.isfinite(potentials(np.full((15, width), 1e-17), graph.tail, graph.head, c)).all()
 
 
 @pytest.mark.parametrize("n", [3, 30, 100])
 def test_conjugate_gradients_converge_on_a_chain(n):
-    """What is smooth along a chain is nearly a constant to it, and has to be brought as well."""
+    """The smoothest mode of a chain is nearly constant, and has to converge as well."""
     tail, head = np.arange(n - 1), np.arange(1, n)
     c, D = np.random.default_rng(n).uniform(0.5, 2.0, n - 1), naive.incidence(n, tail, head)
     R = np.zeros((n, 1))
     R[0], R[-1] = 1.0, -1.0
     X = potentials(R, tail, head, c)
-    # One unit along every edge: there is no other way.
+    # The only flow: one unit along every edge.
     assert_allclose(c[:, None] * (D @ X), np.ones((n - 1, 1)), atol=1e-6)
 
 

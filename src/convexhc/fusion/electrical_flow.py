@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray, Labels
@@ -27,42 +25,6 @@ from convexhc.model.weighted_laplacian import Layer
 
 # Relative error of a flow or of its load that counts as round-off.
 ROUND_OFF = 1e-9
-
-
-class _LaplacianPattern(NamedTuple):
-    """Sparsity pattern of a Laplacian with one grounded node per cluster, by columns.
-
-    Grounding makes the matrix definite and does not change flows. ``order`` takes the entries along
-    the edges, back, and on the diagonal to their positions.
-    """
-
-    tail: IntArray
-    head: IntArray
-    grounded: IntArray
-    order: IntArray
-    row: NDArray[np.int32]
-    start: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, edges: Edges, nodes: Labels, labels: Labels) -> _LaplacianPattern:
-        """Pattern for edges among ``nodes``, which are renumbered."""
-        position, n = np.full(labels.size, -1), nodes.size
-        position[nodes] = np.arange(n)
-        tail, head = position[edges.tail], position[edges.head]
-        row = np.concatenate([tail, head, np.arange(n)])
-        column = np.concatenate([head, tail, np.arange(n)])
-        numbers = csc_array((np.arange(1.0, row.size + 1.0), (row, column)), shape=(n, n))
-        order = numbers.data.astype(np.int64) - 1
-        grounded = np.unique(labels[nodes], return_index=True)[1]
-        return cls(tail, head, grounded, order, numbers.indices, numbers.indptr)
-
-    def laplacian(self, conductance: FloatArray) -> csc_array:
-        """Grounded Laplacian under these conductances."""
-        n = self.start.size - 1
-        degree = np.bincount(self.tail, conductance, n) + np.bincount(self.head, conductance, n)
-        degree[self.grounded] += np.maximum(degree[self.grounded], 1e-300)
-        value = np.concatenate([-conductance, -conductance, degree])[self.order]
-        return csc_array((value, self.row, self.start), shape=(n, n))
 
 
 class ElectricalFlow:
@@ -87,17 +49,26 @@ class ElectricalFlow:
     def __init__(
         self, edges: Edges, conductance: FloatArray, nodes: Labels, labels: Labels
     ) -> None:
+        position = np.full(labels.size, -1)
+        position[nodes] = np.arange(nodes.size)
+        self._ends = position[edges.tail], position[edges.head]
+        # One grounded node per cluster makes the Laplacian definite and does not change flows.
+        self._grounded = np.unique(labels[nodes], return_index=True)[1]
         self._all_nodes, self.n = nodes, labels.size
-        self._pattern = _LaplacianPattern.of(edges, nodes, labels)
         self._factorise(edges, conductance)
 
     def _factorise(self, edges: Edges, conductance: FloatArray) -> None:
         self.edges, self.conductance = edges, conductance
-        self.factor = Factor(self._pattern.laplacian(conductance))
+        (tail, head), n = self._ends, self._all_nodes.size
+        degree = np.bincount(tail, conductance, n) + np.bincount(head, conductance, n)
+        degree[self._grounded] += np.maximum(degree[self._grounded], 1e-300)
+        value = np.concatenate([-conductance, -conductance, degree])
+        rows = np.concatenate([tail, head, np.arange(n)])
+        columns = np.concatenate([head, tail, np.arange(n)])
+        self.factor = Factor(csc_array((value, (rows, columns)), shape=(n, n)))
         # Nodes are in the order of elimination from here on.
-        place = self.factor.place
         self.nodes = self._all_nodes[self.factor.rows]
-        self.tail, self.head = place[self._pattern.tail], place[self._pattern.head]
+        self.tail, self.head = self.factor.place[tail], self.factor.place[head]
 
     def with_balls(self, edges: Edges) -> ElectricalFlow:
         """The same flow along the same edges, with other dual balls. O(1)."""
