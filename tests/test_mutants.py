@@ -10,11 +10,15 @@ from mutants import MUTANTS, ROOT, Mutant
 
 # Every file that carries the certificate has mutants.
 FILES = {
+    "fusion/conductances.py",
+    "fusion/contraction.py",
+    "fusion/demand.py",
     "fusion/graph_flows.py",
     "kernels/flows.py",
     "fusion/electrical_flow.py",
     "model/problem.py",
     "model/fidelity.py",
+    "model/weighted_laplacian.py",
     "fusion/lam_max.py",
     "fusion/points_solve.py",
     "fusion/point_flows.py",

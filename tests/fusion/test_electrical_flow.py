@@ -1,17 +1,18 @@
-"""Flows of least energy bring what is asked for, and are measured without being stored."""
+"""Electrical flows meet their demand, and are measured without being stored."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csc_array, tril
 
 import naive
-from convexhc.fusion import electrical_flow as currents_module
+from convexhc.fusion import demand as demand_module
 from convexhc.fusion.contraction import contract
-from convexhc.fusion.electrical_flow import Cascade, Currents, Demand, Sketch
+from convexhc.fusion.demand import Demand
+from convexhc.fusion.electrical_flow import ElectricalFlow, LayeredFlow
 from convexhc.fusion.graph_solve import connected
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.edges import Edges, project_dual
@@ -30,7 +31,7 @@ def differences(graph):
 
 
 class Drawn:
-    """A problem, groups of its nodes, a dual between them and conductances inside."""
+    """A problem, clusters, a dual between them, and the electrical flow inside them."""
 
     def __init__(self, seed, constraint="doubly_stochastic", spread=1.0):
         rng = np.random.default_rng(seed)
@@ -39,17 +40,17 @@ class Drawn:
         self.labels = connected(self.problem, rng.integers(0, 3, 15))
         self.contraction = contract(self.problem, self.labels)
         self.dual = rng.normal(size=(self.contraction.problem.penalty.n_edges, 15))
-        self.demand = Demand.of(self.problem, self.contraction, self.dual)
+        self.demand = Demand.of(self.problem, self.labels, self.contraction.between, self.dual)
         self.D = differences(kernel)
         edges = self.problem.penalty.edges
         self.at = np.flatnonzero(self.labels[edges.tail] == self.labels[edges.head])
         conductance = np.exp(spread * rng.normal(size=self.at.size))
-        self.currents = Currents(edges.at(self.at), conductance, np.arange(15), self.labels)
+        self.electrical = ElectricalFlow(edges.at(self.at), conductance, np.arange(15), self.labels)
         self.rng = rng
 
     @property
     def flow(self):
-        return self.currents.flow(self.demand, np.arange(self.at.size))
+        return self.electrical.along(self.demand, np.arange(self.at.size))
 
 
 @given(seed=seeds, constraint=st.sampled_from(sorted(CONSTRAINTS)))
@@ -66,52 +67,54 @@ def test_a_flow_makes_gradients_equal_inside_clusters(seed, constraint):
 
 @given(seed=seeds)
 @settings(max_examples=20)
-def test_a_demand_is_multiplied_without_being_made(seed):
+def test_a_demand_is_multiplied_without_being_formed(seed):
     drawn = Drawn(seed)
     R = drawn.demand.columns(slice(0, 15))
     np.testing.assert_allclose(drawn.D[drawn.at].T @ drawn.flow, R, atol=1e-9)
     G, V = drawn.rng.normal(size=(2, 15, 4))
     np.testing.assert_allclose(drawn.demand.times(G), R @ G, atol=1e-12)
-    np.testing.assert_allclose(drawn.demand.under(V), V.T @ R, atol=1e-12)
+    np.testing.assert_allclose(drawn.demand.left_times(V), V.T @ R, atol=1e-12)
     np.testing.assert_allclose(drawn.demand.columns(slice(3, 5)), R[:, 3:5], atol=1e-14)
 
 
 @given(seed=seeds, stretch=st.sampled_from([1.0, 1.5, 4.0]))
 @settings(max_examples=20)
-def test_a_ball_is_full_at_its_border(seed, stretch):
-    """Loads are one exactly where the stretched flow leaves the ball, and grow with it."""
+def test_the_load_is_one_at_the_border_of_the_ball(seed, stretch):
+    """The load exceeds one exactly where the stretched flow leaves the ball; it grows with it."""
     drawn = Drawn(seed)
-    Y, edges = stretch * np.abs(drawn.flow), drawn.currents.edges
-    plain, load, _ = drawn.currents.loads(drawn.demand, stretch)
+    Y, edges = stretch * np.abs(drawn.flow), drawn.electrical.edges
+    plain, load, _ = drawn.electrical.loads(drawn.demand, stretch)
     outside = np.linalg.norm(np.maximum(Y - edges.soft[:, None], 0.0), axis=1)
     np.testing.assert_array_equal(load > 1.0, outside > edges.block)
-    np.testing.assert_array_equal(plain, drawn.currents.loads(drawn.demand)[0])
+    np.testing.assert_array_equal(plain, drawn.electrical.loads(drawn.demand)[0])
     assert (load >= plain * (1.0 - 1e-12)).all()
     size = np.linalg.norm(drawn.flow, axis=1) / (edges.soft + edges.block)
-    np.testing.assert_allclose(drawn.currents.size(drawn.demand), size, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        drawn.electrical.relative_norms(drawn.demand), size, rtol=1e-9, atol=1e-12
+    )
 
 
-def test_a_sketch_keeps_sizes():
+def test_a_sketch_keeps_norms():
     drawn = Drawn(3)
-    sketch = Sketch.of(drawn.demand, 4000)
-    seen = drawn.currents.size(sketch)
-    np.testing.assert_allclose(seen, drawn.currents.size(drawn.demand), rtol=0.1)
-    np.testing.assert_array_equal(Sketch.of(drawn.demand, 4000).values, sketch.values)
+    sketch = drawn.demand.sketch(4000)
+    sketched = drawn.electrical.relative_norms(sketch)
+    np.testing.assert_allclose(sketched, drawn.electrical.relative_norms(drawn.demand), rtol=0.1)
+    np.testing.assert_array_equal(drawn.demand.sketch(4000), sketch)
 
 
-def test_what_round_off_loses_is_told():
-    """Nothing under moderate conductances; too far apart for the digits there are, something."""
-    assert Drawn(1).currents.loads(Drawn(1).demand)[2] == 0.0
-    lost = [Drawn(seed, spread=12.0).currents.loads(Drawn(seed).demand)[2] for seed in range(5)]
+def test_the_residual_of_round_off_is_reported():
+    """Zero under moderate conductances, positive where they exceed the range of doubles."""
+    assert Drawn(1).electrical.loads(Drawn(1).demand)[2] == 0.0
+    lost = [Drawn(seed, spread=12.0).electrical.loads(Drawn(seed).demand)[2] for seed in range(5)]
     assert max(lost) > 0.0
 
 
 @given(seed=seeds)
 @settings(max_examples=20)
-def test_what_is_lost_is_what_every_node_lacks_the_most_of(seed):
-    """Under potentials that are wrong on purpose, against the flow in full."""
+def test_the_residual_is_the_sum_of_the_largest_error_of_every_node(seed):
+    """For wrong potentials, against the flow formed in full."""
     drawn = Drawn(seed)
-    currents, R = drawn.currents, drawn.demand.columns(slice(None))
+    electrical, R = drawn.electrical, drawn.demand.columns(slice(None))
     X = drawn.rng.normal(size=R.shape)
 
     def wrong(self, values):
@@ -119,83 +122,88 @@ def test_what_is_lost_is_what_every_node_lacks_the_most_of(seed):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Factor, "solve", wrong)
-        lost = currents.loads(drawn.demand)[2]
+        lost = electrical.loads(drawn.demand)[2]
     D = drawn.D[drawn.at]
-    lacking = R - D.T @ (currents.conductance[:, None] * (D @ X))
+    lacking = R - D.T @ (electrical.conductance[:, None] * (D @ X))
     assert lost == pytest.approx(np.abs(lacking).max(axis=1).sum(), rel=1e-9)
 
 
 @given(seed=seeds, together=st.integers(1, 20))
 @settings(max_examples=20)
-def test_measures_do_not_depend_on_how_many_columns_are_solved_for_together(seed, together):
+def test_loads_and_norms_do_not_depend_on_the_block_size(seed, together):
     drawn = Drawn(seed, spread=9.0)
-    whole, sizes = drawn.currents.loads(drawn.demand, 1.5), drawn.currents.size(drawn.demand)
+    system, demand = drawn.electrical, drawn.demand
+    whole, norms = system.loads(demand, 1.5), system.relative_norms(demand)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(currents_module, "_COLUMNS", together)
-        patch.setattr(currents_module, "_ENTRIES", 0)
-        blocks = drawn.currents.loads(drawn.demand, 1.5)
-        np.testing.assert_allclose(drawn.currents.size(drawn.demand), sizes, rtol=1e-9)
+        patch.setattr(demand_module, "_MIN_COLUMNS", together)
+        patch.setattr(demand_module, "_BLOCK_ENTRIES", 0)
+        blocks = system.loads(demand, 1.5)
+        np.testing.assert_allclose(system.relative_norms(demand), norms, rtol=1e-9)
     for one, other in zip(whole[:2], blocks[:2], strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-9)
 
 
-class Table:
-    """A demand that is there in full."""
+class DenseDemand:
+    """A demand given by its matrix."""
 
     def __init__(self, values):
-        self.values, self.width = values, values.shape[1]
+        self.values = values
 
-    def columns(self, block):
-        return self.values[:, block]
+    def blocks(self, n_rows):
+        return [self.values]
 
-    def under(self, V):
+    def left_times(self, V):
         return V.T @ self.values
 
 
 @given(seed=seeds, orders=st.sampled_from([1.0, 8.0, 24.0, 100.0]), width=st.sampled_from([1, 5]))
+@example(seed=0, orders=100.0, width=1)
+@example(seed=20, orders=100.0, width=5)
 @settings(max_examples=30)
-def test_a_cascade_brings_what_it_should_however_far_conductances_are_apart(seed, orders, width):
+def test_a_layered_flow_meets_the_demand_under_conductances_of_any_range(seed, orders, width):
     rng = np.random.default_rng(seed)
     graph = random_kernel(rng, 20, density=0.2, parts=2).without_diagonal()
     edges = graph_problem(graph, 1.0, weights=graph).penalty.edges
     R = rng.normal(size=(20, width))
     pieces = graph.components()[1]
     R -= cluster_means(R, pieces)[pieces]
-    cascade = Cascade(edges, 0.1 ** rng.uniform(0.0, orders, graph.n_edges), 20)
-    Y = cascade.carry(R)
+    layered = LayeredFlow(edges, 0.1 ** rng.uniform(0.0, orders, graph.n_edges), 20)
+    Y = layered.flow(R)
     np.testing.assert_allclose(differences(graph).T @ Y, R, atol=1e-6)
-    # However it is asked for, it is the same.
+    # All three ways to compute the flow agree.
     every = np.arange(graph.n_edges)
-    np.testing.assert_allclose(cascade.flow(Table(R), every), Y, atol=1e-6)
-    np.testing.assert_allclose(cascade.carry(R, factored=False), Y, atol=1e-4)
+    np.testing.assert_allclose(layered.along(DenseDemand(R), every), Y, atol=1e-6)
+    iterated = layered.flow(R, factored=False)
+    np.testing.assert_allclose(iterated, Y, atol=1e-4)
+    np.testing.assert_allclose(differences(graph).T @ iterated, R, atol=1e-4)
     size = np.linalg.norm(Y, axis=1) / (edges.soft + edges.block)
-    np.testing.assert_allclose(cascade.size(Table(R)), size, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(layered.relative_norms(DenseDemand(R)), size, rtol=1e-9, atol=1e-12)
 
 
 @given(seed=seeds)
 @settings(max_examples=10)
-def test_a_cascade_of_one_layer_is_the_flow_of_least_energy(seed):
+def test_a_layered_flow_of_one_layer_is_the_flow_of_least_energy(seed):
     drawn = Drawn(seed)
-    currents, R = drawn.currents, drawn.demand.columns(slice(None))
-    cascade = Cascade(currents.edges, currents.conductance, 15)
-    assert len(cascade.layers) == 1
-    np.testing.assert_allclose(cascade.carry(R), drawn.flow, atol=1e-9)
+    electrical, R = drawn.electrical, drawn.demand.columns(slice(None))
+    layered = LayeredFlow(electrical.edges, electrical.conductance, 15)
+    assert len(layered.layers) == 1
+    np.testing.assert_allclose(layered.flow(R), drawn.flow, atol=1e-9)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("width", [1, 64, 150])
-def test_a_tally_is_that_of_the_flow_in_full(width, threads, monkeypatch):
+def test_a_tally_agrees_with_the_flow_formed_in_full(width, threads, monkeypatch):
     monkeypatch.setattr(flow_kernels, "_WORTH_SHARING", 0)
     drawn = Drawn(width)
-    currents, n = drawn.currents, drawn.currents.nodes.size
-    start, other, edge = currents._seen
-    net = Net(start, other, edge, currents.conductance[edge], currents.edges.soft)
+    electrical, n = drawn.electrical, drawn.electrical.nodes.size
+    start, other, edge = electrical._adjacency
+    net = Net(start, other, edge, electrical.conductance[edge], electrical.edges.soft)
     X, R = drawn.rng.normal(size=(2, n, width))
-    D = naive.incidence(n, currents.tail, currents.head)
-    Y = currents.conductance[:, None] * (D @ X)
+    D = naive.incidence(n, electrical.tail, electrical.head)
+    Y = electrical.conductance[:, None] * (D @ X)
     out = Tally(*np.zeros((3, len(Y))), *np.zeros((2, n)))
     with limited_threads(threads):
-        # In two blocks of columns, as in one.
+        # Two blocks of columns add up.
         for block in (slice(0, width // 2), slice(width // 2, width)):
             flow_kernels.tally(X[:, block].copy(), R[:, block].copy(), net, 1.5, out)
     for found, soft in ((out.excess, net.soft), (out.further, net.soft / 1.5)):
@@ -220,7 +228,7 @@ def test_substitution_solves(width, threads, monkeypatch):
 
 
 @given(seed=seeds, l1_ratio=st.sampled_from([0.0, 0.05, 1.0]))
-def test_without_its_surplus_a_flow_fits_and_no_smaller_one_would_do(seed, l1_ratio):
+def test_the_surplus_is_the_smallest_change_that_makes_a_flow_feasible(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     radius, Y = rng.uniform(0.5, 3.0, 6), rng.normal(size=(6, 9)) * rng.uniform(0.1, 2.0, (6, 1))
     soft, block = l1_ratio * radius, (1.0 - l1_ratio) * radius
@@ -231,7 +239,7 @@ def test_without_its_surplus_a_flow_fits_and_no_smaller_one_would_do(seed, l1_ra
     projected = np.empty_like(rest)
     project_dual(rest, edges, projected)
     np.testing.assert_allclose(projected, rest, atol=1e-9)
-    # The projection is the nearest in the Euclidean sense, this one in the largest entry.
+    # The projection is the nearest point in the Euclidean norm, this one in the maximum norm.
     project_dual(Y, edges, nearest := np.empty_like(Y))
     assert (np.abs(d).max(axis=1) <= np.abs(Y - nearest).max(axis=1) + 1e-9).all()
     fits = np.abs(Y - nearest).max(axis=1) <= 1e-12

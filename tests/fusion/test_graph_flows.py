@@ -1,6 +1,8 @@
-"""Groups stay together exactly when a flow inside them fits into the dual balls."""
+"""Groups stay fused exactly if a flow inside them fits into the dual balls."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ from hypothesis import strategies as st
 
 from convexhc import Status, solve_path
 from convexhc.datasets import fractal_graph
+from convexhc.fusion import graph_flows
+from convexhc.fusion.conductances import Conductances
 from convexhc.fusion.contraction import contract
-from convexhc.fusion.graph_flows import Conductances, parted
+from convexhc.fusion.graph_flows import complete_dual
 from convexhc.fusion.graph_solve import solve_graph
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
@@ -31,7 +35,7 @@ def fused(problem, groups, start=None):
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 @pytest.mark.parametrize("l1_ratio", L1_RATIOS)
 def test_from_one_group_every_minimum_is_found(constraint, l1_ratio):
-    """The worst guess: everything fused, at strengths where little or much is."""
+    """The worst guess: everything fused, at lam where little or much is."""
     kernel = random_kernel(np.random.default_rng(5), 10)
     problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio, constraint=CONSTRAINTS[constraint])
     for share in (0.01, 0.1, 0.4, 1.01):
@@ -40,7 +44,6 @@ def test_from_one_group_every_minimum_is_found(constraint, l1_ratio):
         assert found.small.status is Status.SOLVED
         size = abs(alone.certificate.objective)
         assert abs(found.small.certificate.objective - alone.certificate.objective) <= 2e-6 * size
-        # Proven for all nodes: no certificate of the full problem contradicts it.
         C = found.small.centroids[found.groups]
         assert problem.constraint.residual(C) <= 1e-9
 
@@ -56,49 +59,49 @@ def test_above_the_bound_the_consensus_holds_and_far_below_it_does_not(seed, l1_
     for share, whole in ((1.0001, True), (1e-4, False)):
         at = problem.at(share * bound)
         contraction = contract(at, component)
-        parting, price = parted(at, contraction, np.zeros((0, 8)))
-        assert price == 0.0
-        assert (parting is None) == whole
-    # What comes apart comes apart inside the groups, and brings flow to every row that needs it.
-    finer = parting.groups
+        split, cost = complete_dual(at, contraction, np.zeros((0, 8)))
+        assert cost == 0.0
+        assert (split is None) == whole
+    # Splits refine the groups, and carry a flow along every cut edge.
+    finer = split.groups
     assert all(len(np.unique(component[finer == g])) == 1 for g in np.unique(finer))
-    assert (finer[kernel.tail[parting.edges]] != finer[kernel.head[parting.edges]]).all()
-    assert parting.flow.shape == (parting.edges.size, 8)
+    assert (finer[kernel.tail[split.edges]] != finer[kernel.head[split.edges]]).all()
+    assert split.flow.shape == (split.edges.size, 8)
 
 
-def test_a_single_cut_edge_parts_the_group_there():
-    """Two triangles on a weak bridge: nothing else is asked for more than it holds."""
+def test_a_group_is_split_at_its_only_bridge():
+    """Two triangles joined by a weak edge, the only one that is overloaded."""
     A = np.zeros((6, 6))
     for i, j in ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)):
         A[i, j] = A[j, i] = 1.0
     A[2, 3] = A[3, 2] = 0.02
     problem = graph_problem(Graph.from_matrix(A + 2 * np.eye(6)), 3.0, l1_ratio=0.0)
     whole = contract(problem, np.zeros(6, np.int64))
-    parting, _ = parted(problem, whole, np.zeros((0, 6)))
-    np.testing.assert_array_equal(parting.groups, [0, 0, 0, 1, 1, 1])
-    # All that one side has too much of crosses the bridge.
+    split, _ = complete_dual(problem, whole, np.zeros((0, 6)))
+    np.testing.assert_array_equal(split.groups, [0, 0, 0, 1, 1, 1])
+    # The bridge carries the whole excess of one side.
     K = problem.fidelity.target
     excess = (K[:3] - K.mean(axis=0)).sum(axis=0)
-    np.testing.assert_allclose(np.abs(parting.flow[0]), np.abs(excess - excess.mean()), atol=1e-9)
+    np.testing.assert_allclose(np.abs(split.flow[0]), np.abs(excess - excess.mean()), atol=1e-9)
 
 
-def test_a_flow_that_is_too_large_can_be_paid_for_and_the_price_is_no_promise():
-    """The certificate of the full problem, with the flow cut down, is no worse than the price."""
+def test_the_cost_of_an_overloaded_flow_bounds_the_suboptimality():
+    """The objective at the consensus exceeds the minimum by no more than the cost."""
     kernel = random_kernel(np.random.default_rng(8), 7)
     problem = graph_problem(kernel, 0.0)
     for share in (0.5, 0.9, 0.99):
         at = problem.at(share * consensus_bound(problem))
         whole = contract(at, np.zeros(7, np.int64))
         small = solved(whole.problem, tol=1e-9)
-        parting, price = parted(at, whole, small.dual, spare=np.inf)
-        assert parting is None
+        split, cost = complete_dual(at, whole, small.dual, budget=np.inf)
+        assert split is None
         C = np.full((7, 7), 1.0 / 7.0)
         truth = at.objective(C) - solved(at, tol=1e-9).certificate.objective
-        assert truth <= price + 1e-8
+        assert truth <= cost + 1e-8
 
 
-def price_of_the_flow(problem, contraction, dual, ways):
-    """What it costs to cut the flow of least energy under these conductances down, edge by edge."""
+def cost_of_the_flow(problem, contraction, dual, conductances):
+    """Cost of reducing the electrical flow under these conductances to its balls, edge by edge."""
     graph, edges = problem.penalty.graph, problem.penalty.edges
     n, labels = graph.n, contraction.labels
     D = np.zeros((graph.n_edges, n))
@@ -109,7 +112,7 @@ def price_of_the_flow(problem, contraction, dual, ways):
     R -= cluster_means(R, labels)[labels]
     R -= R.mean(axis=1, keepdims=True)
     inside = labels[graph.tail] == labels[graph.head]
-    c = np.where(inside, ways, 0.0)[:, None]
+    c = np.where(inside, conductances, 0.0)[:, None]
     Y = c * (D @ np.linalg.lstsq(D.T @ (c * D), R, rcond=None)[0])
     np.testing.assert_allclose(D.T @ Y, R, atol=1e-9)
     surplus = Y.copy()
@@ -119,11 +122,11 @@ def price_of_the_flow(problem, contraction, dual, ways):
 
 
 @pytest.mark.parametrize("sketched", [False, True])
-def test_a_price_is_that_of_the_very_flow_it_is_paid_for(sketched, monkeypatch):
-    """Groups are given up in different rounds; the proof stands under the last conductances."""
+def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, monkeypatch):
+    """Groups are given up in different rounds; the proof is under the final conductances."""
     if sketched:
-        monkeypatch.setattr("convexhc.fusion.graph_flows._MANY", 0)
-        monkeypatch.setattr("convexhc.fusion.graph_flows._SKETCH", 12)
+        tuned = replace(graph_flows.SETTINGS, max_exact_columns=0, sketch_columns=12)
+        monkeypatch.setattr(graph_flows, "SETTINGS", tuned)
     paid = free = 0
     for seed in range(16):
         rng = np.random.default_rng(seed)
@@ -134,15 +137,17 @@ def test_a_price_is_that_of_the_very_flow_it_is_paid_for(sketched, monkeypatch):
         at = problem.at(rng.choice([0.8, 0.9]) * lam)
         contraction = contract(at, solved(problem.at(lam), tol=1e-4).labels)
         dual = solved(contraction.problem, tol=1e-4).dual
-        first = parted(at, contraction, dual, spare=np.inf)[1]
+        first = complete_dual(at, contraction, dual, budget=np.inf)[1]
         for share in (0.99, 0.9, 0.7, 0.5, 0.3):
-            ways = Conductances.of(at)
-            parting, price = parted(at, contraction, dual, spare=share * first, ways=ways)
-            if parting is None:
-                true = price_of_the_flow(at, contraction, dual, ways.conductance)
-                assert true == pytest.approx(price, rel=1e-6, abs=1e-7)
-                # Paid for after conductances were changed, and not for the flow of the beginning.
-                paid, free = paid + (0.0 < price < first), free + (price == 0.0)
+            conductances = Conductances.of(at)
+            split, cost = complete_dual(
+                at, contraction, dual, budget=share * first, conductances=conductances
+            )
+            if split is None:
+                true = cost_of_the_flow(at, contraction, dual, conductances.values)
+                assert true == pytest.approx(cost, rel=1e-6, abs=1e-7)
+                # Some flows were paid for only after conductances had changed.
+                paid, free = paid + (0.0 < cost < first), free + (cost == 0.0)
     assert paid > 3
     assert free > 3
 
@@ -150,7 +155,7 @@ def test_a_price_is_that_of_the_very_flow_it_is_paid_for(sketched, monkeypatch):
 @given(seed=seeds, tol=st.sampled_from([0.3, 0.03, 3e-3]), share=st.sampled_from([0.1, 0.3, 0.7]))
 @settings(max_examples=60)
 def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol, share):
-    """With a loose tolerance flows are paid for, of several groups at a time."""
+    """With a loose tolerance, overloaded flows of several groups are paid for."""
     rng = np.random.default_rng(seed)
     kernel = random_kernel(rng, 14, density=0.25)
     problem = graph_problem(kernel, 0.0)
@@ -164,7 +169,7 @@ def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol,
 
 
 def a_tree(seed, n=7):
-    """The similarity of a tree: one flow alone brings what is asked for, and the bound is sharp."""
+    """The similarity of a tree: the flow is unique, and the bound is sharp."""
     rng = np.random.default_rng(seed)
     parent = np.array([rng.integers(0, i) for i in range(1, n)])
     A = np.zeros((n, n))
@@ -181,8 +186,8 @@ def suboptimality_of_the_consensus(problem):
 
 @pytest.mark.parametrize("share", [0.8, 0.9])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_flow_that_does_not_bring_what_it_should_is_paid_for(seed, share, monkeypatch):
-    """The least objective is never below what is certified, however wrong a system is solved."""
+def test_the_residual_of_a_wrong_flow_is_added_to_the_cost(seed, share, monkeypatch):
+    """The minimum is never below what is certified, even if systems are solved wrongly."""
     problem = a_tree(seed)
     at, n = problem.at(share * consensus_bound(problem)), problem.shape[0]
     truth = suboptimality_of_the_consensus(at)
@@ -190,49 +195,50 @@ def test_a_flow_that_does_not_bring_what_it_should_is_paid_for(seed, share, monk
     exact, rng = Factor.solve, np.random.default_rng(seed)
 
     def wrong(self, X):
-        # Smaller potentials, so that the flow fits where it should not, and none is right.
+        # Smaller potentials: the flow fits its balls where no exact one does.
         exact(self, X)
         X *= 0.6 + 0.01 * rng.random(X.shape)
 
     monkeypatch.setattr(Factor, "solve", wrong)
     whole = contract(at, np.zeros(n, np.int64))
-    parting, price = parted(at, whole, np.zeros((0, n)), spare=np.inf)
-    assert parting is None
-    assert price >= truth
+    split, cost = complete_dual(at, whole, np.zeros((0, n)), budget=np.inf)
+    assert split is None
+    assert cost >= truth
 
 
-@pytest.mark.parametrize("payable", [500, 0])
+@pytest.mark.parametrize("max_projected", [500, 0])
 @pytest.mark.parametrize("seed", range(4))
-def test_no_more_is_spent_than_there_is_to_spare(seed, payable, monkeypatch):
-    """Nor is anything proven for less than it costs, also where prices are not reckoned."""
-    monkeypatch.setattr("convexhc.fusion.graph_flows._PAYABLE", payable)
+def test_the_cost_never_exceeds_the_budget(seed, max_projected, monkeypatch):
+    """Nor is it below the suboptimality, also where costs are not computed."""
+    limited = replace(graph_flows.SETTINGS, max_projected=max_projected)
+    monkeypatch.setattr(graph_flows, "SETTINGS", limited)
     problem = graph_problem(random_kernel(np.random.default_rng(seed), 8), 0.0)
     whole_at_last = False
     for share in (0.5, 0.8, 1.01):
         at = problem.at(share * consensus_bound(problem))
         truth, whole = suboptimality_of_the_consensus(at), contract(at, np.zeros(8, np.int64))
-        first = parted(at, whole, np.zeros((0, 8)), spare=np.inf)[1]
-        for spare in (0.0, 0.3 * truth, 0.9 * truth, 2.0 * truth, 0.6 * first):
-            parting, price = parted(at, whole, np.zeros((0, 8)), spare=spare)
-            whole_at_last = parting is None
+        first = complete_dual(at, whole, np.zeros((0, 8)), budget=np.inf)[1]
+        for budget in (0.0, 0.3 * truth, 0.9 * truth, 2.0 * truth, 0.6 * first):
+            split, cost = complete_dual(at, whole, np.zeros((0, 8)), budget=budget)
+            whole_at_last = split is None
             if whole_at_last:
-                assert truth - 1e-8 <= price <= spare
+                assert truth - 1e-8 <= cost <= budget
     assert whole_at_last
 
 
-def test_what_was_learned_at_one_lam_proves_nothing_at_another():
-    """Conductances are kept, and with them a system, but not the balls it was measured in."""
+def test_conductances_of_one_lam_are_measured_anew_at_another():
+    """Conductances and the factorisation are kept, the dual balls are not."""
     problem = graph_problem(random_kernel(np.random.default_rng(2), 9), 0.0)
-    bound, ways = consensus_bound(problem), Conductances.of(problem)
+    bound, conductances = consensus_bound(problem), Conductances.of(problem)
     none = np.zeros((0, 9))
     for share in (1.01, 0.7, 0.4, 0.8, 1.02):
         at = problem.at(share * bound)
         whole = contract(at, np.zeros(9, np.int64))
-        parting, price = parted(at, whole, none, spare=np.inf, ways=ways)
-        assert parting is None
-        true = price_of_the_flow(at, whole, none, ways.conductance)
-        assert price == pytest.approx(true, rel=1e-6, abs=1e-7)
-        assert (price > 0.0) == (share < 1.0)
+        split, cost = complete_dual(at, whole, none, budget=np.inf, conductances=conductances)
+        assert split is None
+        true = cost_of_the_flow(at, whole, none, conductances.values)
+        assert cost == pytest.approx(true, rel=1e-6, abs=1e-7)
+        assert (cost > 0.0) == (share < 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -281,8 +287,8 @@ def test_other_limits_are_refused(small_graph, wrong):
         solve_path(small_graph[0], max_clusters=wrong)
 
 
-def test_no_dual_of_all_edges_is_held(small_graph):
-    """What a march keeps is of the size of its groups."""
+def test_a_contracted_solution_has_the_size_of_its_groups(small_graph):
+    """No dual of all edges is stored."""
     K, _ = small_graph
     problem = graph_problem(K.graph, 3.0)
     found = fused(problem, np.zeros(24, np.int64))

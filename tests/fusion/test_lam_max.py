@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convexhc.fusion import lam_max
+from convexhc.fusion import demand
 from convexhc.fusion.contraction import contract
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
@@ -40,6 +40,18 @@ def test_at_the_bound_the_consensus_is_optimal(constraint, l1_ratio, parts, seed
     # What the certificate leaves possible below the consensus is within its own gap.
     J = consensus(kernel)
     assert at_bound.objective(J) <= found.objective + 1e-9 * abs(found.objective)
+
+
+@each_constraint
+@given(seed=seeds)
+@settings(max_examples=8)
+def test_at_the_bound_the_consensus_is_optimal_if_the_kernel_joins_components(constraint, seed):
+    rng = np.random.default_rng(seed)
+    kernel, weights = random_kernel(rng, 8), Graph.from_matrix(random_weights(rng, 8, parts=2))
+    problem = graph_problem(kernel, 0.0, weights=weights, constraint=CONSTRAINTS[constraint])
+    at_bound = problem.at(consensus_bound(problem))
+    found = solved(at_bound, tol=1e-7).certificate
+    assert at_bound.objective(consensus(weights)) <= found.objective + 1e-9 * abs(found.objective)
 
 
 @each_constraint
@@ -107,7 +119,7 @@ def test_the_bound_of_several_components_is_enough_for_each_alone(seed):
 
 @given(seeds, st.integers(1, 4), st.sampled_from([2.0, 6.0, 11.0]))
 def test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart(seed, dimension, orders):
-    """One edge must bring all that is beyond it: there is only one flow."""
+    """The flow is unique: an edge carries the demand of the subtree beyond it."""
     rng = np.random.default_rng(seed)
     parent = np.array([rng.integers(0, i) for i in range(1, 12)])
     X, weight = rng.normal(size=(12, dimension)), 0.1 ** rng.uniform(0.0, orders, 11)
@@ -120,23 +132,24 @@ def test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart(seed, dimens
 
 
 @given(seeds, l1_ratios)
-def test_the_bound_does_not_depend_on_how_many_edges_are_looked_at_together(seed, l1_ratio):
+def test_the_bound_does_not_depend_on_the_block_size(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = graph_problem(random_kernel(rng, 9), 0.0, l1_ratio=l1_ratio)
     once = consensus_bound(problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lam_max, "_EDGES", 1)
+        patch.setattr(demand, "_MIN_COLUMNS", 1)
+        patch.setattr(demand, "_BLOCK_ENTRIES", 0)
         assert consensus_bound(problem) == pytest.approx(once, rel=1e-9)
 
 
 @given(seeds, st.integers(1, 4))
 def test_on_a_tree_of_fused_points_the_bound_is_exact_too(seed, dimension):
-    """Every cluster counts as often as it has points."""
+    """Every cluster has the mass of its points."""
     rng = np.random.default_rng(seed)
     parent = np.array([rng.integers(0, i) for i in range(1, 12)])
     X, weight = rng.normal(size=(12, dimension)), rng.uniform(0.1, 1.0, 11)
     problem = points_problem(X, Graph.from_edges(12, parent, np.arange(1, 12), weight), 0.0)
-    # Points that are joined by some of the edges are one, and one edge at least is left.
+    # Contract some of the edges, at least one is left.
     chosen = np.append(rng.random(10) < 0.5, False)
     joined = Graph.from_edges(12, parent[chosen], np.arange(1, 12)[chosen], weight[chosen])
     labels = joined.components()[1]

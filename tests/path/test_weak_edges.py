@@ -50,7 +50,7 @@ def test_blocks_that_weak_edges_join_fuse_last(weight, most):
 def test_what_round_off_spoils_is_not_called_solved(monkeypatch):
     """A price that no search can avoid, as of flows without digits for what they must bring."""
     K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
-    monkeypatch.setattr(graph_solve, "parted", lambda *_, **__: (None, 1.0))
+    monkeypatch.setattr(graph_solve, "complete_dual", lambda *_, **__: (None, 1.0))
     path = solve_path(K, [0.01, 1.0])
     assert (path.relative_gap > 1e-4).all()
     assert {point.status for point in path.levels} == {Status.ROUND_OFF}

@@ -1,22 +1,22 @@
-"""Whether fused clusters may stay fused: a flow inside each of them, within the dual balls.
+"""Complete the dual of a contracted solution by a flow inside every cluster, or split clusters.
 
-Inside a cluster the centroids are equal, so any dual in the balls of its edges is allowed there.
-The contracted solution is a solution of the full problem as soon as that dual makes the rows of the
-gradient equal inside every cluster (up to a constant a row, where rows have a fixed sum): the
-potentials that prove the gap of the contracted problem then prove the same gap of the full one. So
-what has to be found is a flow, one for every column, that carries the excess of every row over the
+Inside a cluster the centroids are equal, so any dual in the balls of its edges is admissible there.
+If that dual makes the rows of the gradient equal inside every cluster (up to a constant per row,
+where row sums are fixed), the potentials that prove the gap of the contracted problem prove the
+same gap of the full problem. Such a dual is a flow: it carries the deviation of every row from the
 mean of its cluster along the edges of the cluster.
 
-The flow of least energy under given conductances is one Laplacian system. Where an edge is asked
-for more than its ball holds, its conductance falls and that of idle edges rises, and the flow finds
-other ways; where there are none left, the edges asked for too much are a cut of the cluster. On
-many columns this search goes by a sketch of them; what it finds counts only after all columns have
-been solved for under the conductances found.
+The flow of least energy under given conductances is one Laplacian system. Where the flow along an
+edge exceeds its ball, the conductance is lowered, and raised along edges that carry little. If a
+cluster stays overloaded, its overloaded edges form a cut. For many columns the search uses a random
+sketch of them; a cluster counts as proven only after all columns were solved under its final
+conductances.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,353 +24,285 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from convexhc._types import BoolArray, FloatArray, IntArray, Labels
+from convexhc.fusion.conductances import STRETCH, Conductances, initial_conductances
 from convexhc.fusion.contraction import Contraction
-from convexhc.fusion.electrical_flow import Currents, Demand, Sketch
+from convexhc.fusion.demand import Demand
+from convexhc.fusion.electrical_flow import ROUND_OFF, ElectricalFlow
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
 from convexhc.model.problem import FusionProblem
 
-# Conductance updates per search.
-_ROUNDS = 40
-# Load at which an idle edge counts in an update.
-_IDLE = 0.2
-# Conductances stay within this factor of the squared weights.
-_RANGE = 1e3
-# Least squared weight, as a share of the largest.
-_LEAST = 1e-8
-# Factor on the exponent of an update when loads grow: damping.
-_SHORTER = 0.7
-# An excess above this share of the one `_PATIENCE` rounds ago has stalled.
-_STALLED = 0.9
-# Rounds over which the fall of the excess is measured.
-_PATIENCE = 8
-# Loads this far above the limit still count as fitting.
-_NEARLY = 5e-4
-# Columns of the random sketch.
-_SKETCH = 64
-# Number of columns from which a sketch is used.
-_MANY = 256
-# How far below one a load must be in the sketch.
-_MARGIN = 0.02
-# Attempts to verify a flow in all columns.
-_TRIALS = 4
-# How much further than the flow itself its loads are measured, to read the sketch by.
-_STRETCH = 1.5
-# How far round-off may leave a ball.
-_ROUND_OFF = 1e-9
-# Edges too full, at the most, whose flow is cut down instead of parting their cluster.
-_PAYABLE = 500
+# Load up to which a flow counts as inside its ball.
+_MAX_LOAD = 1.0 + ROUND_OFF
 
 
-class Parting(NamedTuple):
-    """Finer groups, and the edges between them that ran inside the old ones, with their flow."""
+@dataclass(frozen=True)
+class FlowSearchSettings:
+    """Settings of the search for a flow."""
+
+    # Attempts to prove a flow in all columns.
+    max_attempts: int = 4
+    # Conductance updates per attempt.
+    max_rounds: int = 40
+    # Factor on the exponent of an update after the overload of a cluster has grown.
+    damping: float = 0.7
+    # Rounds over which progress is measured.
+    patience: int = 8
+    # A cluster is given up if its overload stays above this fraction of that `patience` rounds ago.
+    progress: float = 0.9
+    # Overload that the search tolerates: the proof measures it exactly.
+    load_tol: float = 5e-4
+    # Loads below this count as this in an update, so that idle edges do not gain without limit.
+    min_load: float = 0.2
+    # Factor by which a conductance may differ from its initial value.
+    max_change: float = 1e3
+    # Columns of the sketch: relative norms are then off by about a tenth.
+    sketch_columns: int = 64
+    # Number of columns above which the search uses a sketch: solves of fewer are cheap.
+    max_exact_columns: int = 256
+    # Margin below one for loads predicted from a sketch.
+    sketch_margin: float = 0.02
+    # Overloaded edges up to which the cost of projecting their flow is computed: one solve each.
+    max_projected: int = 500
+
+
+SETTINGS = FlowSearchSettings()
+
+
+class Split(NamedTuple):
+    """Finer groups, and the edges that ran inside the old groups and join new ones, with flows."""
 
     groups: Labels
     edges: IntArray
     flow: FloatArray
 
 
-class Conductances:
-    """What a search for flows has learned, of use to the next one; changed by it in place.
-
-    Conductances, the last system under them, and what load an edge has when the sketch sees a flow
-    of some size in it. A ball is the flatter the larger the flow: between a flow that was solved
-    for in all columns and the same stretched, the load is taken to grow linearly.
-
-    Parameters
-    ----------
-    conductance : (E,) ndarray
-        Of every edge; squared weights are a good beginning.
-    """
-
-    def __init__(self, conductance: FloatArray) -> None:
-        self.conductance = conductance.copy()
-        self.known = np.zeros(conductance.size, np.bool_)
-        self.size, self.load, self.slope = np.ones((3, conductance.size))
-        self._last: tuple[IntArray, Labels, Currents] | None = None
-
-    @classmethod
-    def of(cls, problem: FusionProblem) -> Conductances:
-        """Nothing learned yet."""
-        return cls(_first_conductances(problem))
-
-    def copy(self) -> Conductances:
-        """The same, to be changed."""
-        other = Conductances.unpack(self.pack())
-        other._last = self._last
-        return other
-
-    def pack(self) -> FloatArray:
-        """Everything as one array, five rows."""
-        return np.stack([self.conductance, self.known, self.size, self.load, self.slope])
-
-    @classmethod
-    def unpack(cls, rows: FloatArray) -> Conductances:
-        """What `pack` put together."""
-        ways = cls(rows[0])
-        ways.known = rows[1] > 0.0
-        ways.size, ways.load, ways.slope = (row.copy() for row in rows[2:])
-        return ways
-
-    def currents(self, edges: Edges, at: IntArray, nodes: Labels, labels: Labels) -> Currents:
-        """The system of the clusters with these nodes and inner edges; the last one, if it is that.
-
-        Where nothing fuses or parts, conductances stay what they are from one lam to the next.
-        """
-        some, conductance, last = edges.at(at), self.conductance[at], self._last
-        if last is None or not (np.array_equal(last[0], at) and np.array_equal(last[1], nodes)):
-            system = Currents(some, conductance, nodes, labels)
-        elif np.array_equal(last[2].conductance, conductance):
-            return last[2].within(some)
-        else:
-            system = last[2].under(some, conductance)
-        self._last = at, nodes, system
-        return system
-
-    def learn(self, at: IntArray, size: FloatArray, load: FloatArray, further: FloatArray) -> None:
-        """Keep the loads of a flow, and of the same stretched, beside the sizes that are seen."""
-        self.known[at] = True
-        self.size[at] = np.maximum(size, 1e-300)
-        self.load[at], self.slope[at] = load, (further - load) / (_STRETCH - 1.0)
-
-    def read(self, at: IntArray, size: FloatArray) -> FloatArray:
-        """Loads at the sizes seen."""
-        ratio = size / self.size[at]
-        above = self.load[at] + (ratio - 1.0) * self.slope[at]
-        return np.asarray(np.where(ratio < 1.0, ratio * self.load[at], above))
-
-
-def parted(
+def complete_dual(
     problem: FusionProblem,
     contraction: Contraction,
     dual: FloatArray,
     *,
-    spare: float = 0.0,
-    ways: Conductances | None = None,
-) -> tuple[Parting | None, float]:
-    """Where clusters of a contraction come apart; None if a flow holds all of them together.
+    budget: float = 0.0,
+    conductances: Conductances | None = None,
+) -> tuple[Split | None, float]:
+    """Prove that a contracted solution solves the full problem, or split its clusters.
 
     Parameters
     ----------
     problem : FusionProblem
         The full problem.
     contraction : Contraction
-        Its contraction.
+        Its contraction, every cluster connected.
     dual : (E_c, m) ndarray
         Dual of the contracted solution.
-    spare : float
-        By how much the gap may grow: flows a little too large are cut down to their balls, and what
-        the rows then lack is paid for.
-    ways : Conductances, optional
-        Where to start the search from; changed in place to where it ended.
+    budget : float
+        Admissible increase of the gap: flows slightly too large are reduced to their balls, at the
+        cost of the demand that is then not met.
+    conductances : Conductances, optional
+        Warm start, updated in place.
 
     Returns
     -------
-    parting : Parting or None
-        None proves that the certificate of the contracted solution holds for the full problem, with
-        ``price`` added to its gap. The flow of a parting is where to start from: it is larger than
-        the balls of its edges.
-    price : float
-        At most ``spare``, unless round-off alone costs more; zero if every flow fits.
+    split : Split or None
+        None proves the certificate of the contracted solution for the full problem, with ``cost``
+        added to its gap. The flow of a split is a warm start for the dual of its edges; it exceeds
+        their balls.
+    cost : float
+        At most ``budget``, unless round-off alone costs more; zero if all flows are feasible.
 
     Notes
     -----
-    A sparse factorisation and some dozens of solves a round, and m solves at the end, O(N) memory
-    a column, a few columns at a time.
+    Per round one sparse factorisation and one solve per column of the sketch; m solves per attempt,
+    in blocks of columns. O(N) memory per column.
     """
-    if contraction.problem.shape[0] == contraction.labels.size:
+    edges, labels = problem.penalty.edges, contraction.labels
+    inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
+    if not inside.size:
         return None, 0.0
-    ways = Conductances.of(problem) if ways is None else ways
-    search = _Search.of(problem, Demand.of(problem, contraction, dual), ways)
-    waiting, load, lost = search.occupied, np.zeros(ways.conductance.size), 0.0
-    if not waiting.any():
-        return None, 0.0
-    for trial in range(_TRIALS):
-        if trial or search.readable:
-            most = 1.0 + _ROUND_OFF + (search.margin if trial < 2 else 0.0)
-            torn = search.adapt_conductances(waiting, load, most)
-            if torn.any() and search.price(*search.currents(torn), load) > spare:
-                return search.part(torn, load), 0.0
-        # The proof: all columns, under the conductances that any price is then reckoned with.
-        system, at = search.currents(waiting)
-        load[at], leak = search.measured(system, at)
-        # What round-off lost on the way is paid for as well: in the gradient and in the potentials.
-        lost += 2.0 * leak
-        price = lost + search.price(system, at, load)
-        # Clusters that are proven keep their conductances, and with them their proof.
-        waiting = search.heaviest(at, load[at]) > 1.0 + _ROUND_OFF
-        if price <= spare or not waiting.any():
-            return None, price
-    return search.part(waiting, load), 0.0
+    demand = Demand.of(problem, labels, contraction.between, dual)
+    initial = initial_conductances(problem)
+    conductances = Conductances(initial) if conductances is None else conductances
+    search = _FlowSearch(edges, inside, demand, conductances, initial)
+    unproven, loads, residual_cost = np.bincount(labels) > 1, np.zeros(initial.size), 0.0
+    for attempt in range(SETTINGS.max_attempts):
+        if attempt or search.is_calibrated:
+            max_load = _MAX_LOAD + (search.margin if attempt < 2 else 0.0)
+            overloaded = search.adapt_conductances(unproven, loads, max_load)
+            if overloaded.any() and search.cost(*search.system(overloaded), loads) > budget:
+                return search.split(overloaded, loads), 0.0
+        # The proof: all columns, under the same conductances as the cost.
+        system, at = search.system(unproven)
+        loads[at], residual = search.exact_loads(system, at)
+        # A residual of the system enters the gap twice, by the gradient and by the potentials.
+        residual_cost += 2.0 * residual
+        cost = residual_cost + search.cost(system, at, loads)
+        # Conductances of proven clusters, and with them their proofs, no longer change.
+        unproven = search.max_loads(at, loads[at]) > _MAX_LOAD
+        if cost <= budget or not unproven.any():
+            return None, cost
+    return search.split(unproven, loads), 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
-    """Flows inside the clusters of one contracted solution.
+class _FlowSearch:
+    """Search for a feasible flow inside the clusters of one contracted solution.
+
+    Sets of clusters are boolean arrays over all clusters. ``at`` lists the inner edges of some
+    clusters, by their number in the full problem.
 
     Parameters
     ----------
     edges : Edges
-        Of the full problem.
-    labels : (N,) ndarray of int
-        The clusters.
-    margin : float
-        How far below one the guide has to see a load.
+        Edges of the full problem.
     inside : ndarray of int
-        The edges inside clusters.
+        Edges inside clusters.
     demand : Demand
-        What the flows must bring.
-    guide : Demand or Sketch
-        What the search goes by.
-    ways : Conductances
-        Conductances and how to read the sketch, changed in place.
-    base : (E,) ndarray
-        What conductances begin with, and from which they stay within bounds.
+        Demand that the flow must meet.
+    conductances : Conductances
+        Present conductances and calibration, changed in place.
+    initial : (E,) ndarray
+        Initial conductances, to which the present ones stay close.
     """
 
     edges: Edges
-    labels: Labels
-    margin: float
     inside: IntArray
     demand: Demand
-    guide: Demand | Sketch
-    ways: Conductances
-    base: FloatArray
+    conductances: Conductances
+    initial: FloatArray
 
-    @classmethod
-    def of(cls, problem: FusionProblem, demand: Demand, ways: Conductances) -> _Search:
-        edges, labels = problem.penalty.edges, demand.labels
-        inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
-        few = demand.width <= _MANY
-        guide = demand if few else Sketch.of(demand, _SKETCH)
-        base = _first_conductances(problem)
-        margin = 0.0 if few else _MARGIN
-        return cls(edges, labels, margin, inside, demand, guide, ways, base)
+    @cached_property
+    def sketch(self) -> FloatArray | None:
+        """Sketch of the demand, used between proofs if there are many columns."""
+        if self.demand.n_columns <= SETTINGS.max_exact_columns:
+            return None
+        return self.demand.sketch(SETTINGS.sketch_columns)
 
     @property
-    def occupied(self) -> BoolArray:
-        """Clusters with edges."""
-        found = np.zeros(int(self.labels.max()) + 1, np.bool_)
-        found[self.labels[self.edges.tail[self.inside]]] = True
-        return found
+    def margin(self) -> float:
+        """How far below one the loads must be before a proof is tried."""
+        return 0.0 if self.sketch is None else SETTINGS.sketch_margin
+
+    @cached_property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.demand.labels.max()) + 1
+
+    @cached_property
+    def cluster(self) -> Labels:
+        """Cluster of the tail of every edge."""
+        return self.demand.labels[self.edges.tail]
 
     @property
-    def readable(self) -> bool:
-        """Whether the guide shows loads before all columns have been solved for."""
-        return isinstance(self.guide, Sketch) and bool(self.ways.known[self.inside].all())
+    def is_calibrated(self) -> bool:
+        """Whether loads can be predicted from a sketch before all columns were solved."""
+        calibrated = self.conductances.calibrated[self.inside].all()
+        return self.sketch is not None and bool(calibrated)
 
-    def currents(self, clusters: BoolArray) -> tuple[Currents, IntArray]:
-        """The system of some clusters, and its edges."""
-        at = self.inside[clusters[self.labels[self.edges.tail[self.inside]]]]
-        nodes = np.flatnonzero(clusters[self.labels])
-        return self.ways.currents(self.edges, at, nodes, self.labels), at
+    def system(self, clusters: BoolArray) -> tuple[ElectricalFlow, IntArray]:
+        """Flow inside some clusters under the present conductances, and their edges."""
+        at = self.inside[clusters[self.cluster[self.inside]]]
+        nodes = np.flatnonzero(clusters[self.demand.labels])
+        return self.conductances.system(self.edges, at, nodes, self.demand.labels), at
 
-    def seen(self, system: Currents, at: IntArray) -> FloatArray:
-        """Loads as the guide sees them."""
-        if isinstance(self.guide, Demand):
-            return system.loads(self.guide)[0]
-        return self.ways.read(at, system.size(self.guide))
+    def search_loads(self, system: ElectricalFlow, at: IntArray) -> FloatArray:
+        """Loads, predicted from the sketch if there is one."""
+        if self.sketch is None:
+            return system.loads(self.demand)[0]
+        return self.conductances.predict(at, system.relative_norms(self.sketch))
 
-    def measured(self, system: Currents, at: IntArray) -> tuple[FloatArray, float]:
-        """Loads in all columns, which also tell how to read the sketch, and what round-off lost."""
-        load, further, leak = system.loads(self.demand, _STRETCH)
-        if isinstance(self.guide, Sketch):
-            self.ways.learn(at, system.size(self.guide), load, further)
-        return load, leak
+    def exact_loads(self, system: ElectricalFlow, at: IntArray) -> tuple[FloatArray, float]:
+        """Loads in all columns, and the residual of the demand; calibrates the sketch."""
+        load, stretched, residual = system.loads(self.demand, STRETCH)
+        if self.sketch is not None:
+            norm = system.relative_norms(self.sketch)
+            self.conductances.calibrate(at, norm, load, stretched)
+        return load, residual
 
-    def heaviest(self, at: IntArray, load: FloatArray) -> FloatArray:
-        """Largest load of every cluster."""
-        found = np.zeros(int(self.labels.max()) + 1)
-        np.maximum.at(found, self.labels[self.edges.tail[at]], load)
+    def max_loads(self, at: IntArray, load: FloatArray) -> FloatArray:
+        """Largest load in every cluster."""
+        found = np.zeros(self.n_clusters)
+        np.maximum.at(found, self.cluster[at], load)
         return found
 
-    def adapt_conductances(self, waiting: BoolArray, loads: FloatArray, most: float) -> BoolArray:
-        """Change conductances until the guide sees every load fit, or excesses no longer fall.
+    def adapt_conductances(
+        self, clusters: BoolArray, loads: FloatArray, max_load: float
+    ) -> BoolArray:
+        """Update conductances until all loads fit or overloads no longer decrease.
 
-        ``loads`` gets the last loads seen, under the present conductances: a cluster that is given
-        up keeps its own. Returns the clusters that stay fuller than ``most``.
+        c_e becomes c_e / load_e^p, with p = 1 reduced whenever the overload of the cluster grows.
+        ``loads`` receives the loads under the final conductances. Returns the clusters with a load
+        above ``max_load``.
         """
-        fits = 1.0 - self.margin
-        last, power, excesses = np.zeros(waiting.size), np.ones(waiting.size), []
-        for _ in range(_ROUNDS):
-            system, at = self.currents(waiting)
-            loads[at] = self.seen(system, at)
-            last[waiting] = self.heaviest(at, loads[at])[waiting]
-            excesses.append(self.excess(at, loads[at], fits))
-            if len(excesses) > 1:
-                # A step that made things worse went too far.
-                power[excesses[-1] > excesses[-2]] *= _SHORTER
-            waiting = waiting & (last > fits + _NEARLY)
-            if len(excesses) > _PATIENCE:
-                waiting = waiting & (excesses[-1] < _STALLED * excesses[-1 - _PATIENCE])
-            if not waiting.any() or len(excesses) == _ROUNDS:
+        target = 1.0 - self.margin
+        largest, power, overloads = np.zeros(self.n_clusters), np.ones(self.n_clusters), []
+        values = self.conductances.values
+        for _ in range(SETTINGS.max_rounds):
+            system, at = self.system(clusters)
+            loads[at] = self.search_loads(system, at)
+            largest[clusters] = self.max_loads(at, loads[at])[clusters]
+            over = np.maximum(loads[at] - target, 0.0)
+            overloads.append(np.bincount(self.cluster[at], over, self.n_clusters))
+            if len(overloads) > 1:
+                power[overloads[-1] > overloads[-2]] *= SETTINGS.damping
+            clusters = clusters & (largest > target + SETTINGS.load_tol)
+            if len(overloads) > SETTINGS.patience:
+                before = overloads[-1 - SETTINGS.patience]
+                clusters = clusters & (overloads[-1] < SETTINGS.progress * before)
+            if not clusters.any() or len(overloads) == SETTINGS.max_rounds:
                 break
-            at = at[waiting[self.labels[self.edges.tail[at]]]]
-            step = power[self.labels[self.edges.tail[at]]]
-            changed = self.ways.conductance[at] / np.maximum(loads[at], _IDLE) ** step
-            low, high = self.base[at] / _RANGE, self.base[at] * _RANGE
-            self.ways.conductance[at] = np.clip(changed, low, high)
-        return last > most
+            at = at[clusters[self.cluster[at]]]
+            divisor = np.maximum(loads[at], SETTINGS.min_load) ** power[self.cluster[at]]
+            low, high = (
+                self.initial[at] / SETTINGS.max_change,
+                self.initial[at] * SETTINGS.max_change,
+            )
+            values[at] = np.clip(values[at] / divisor, low, high)
+        return largest > max_load
 
-    def excess(self, at: IntArray, load: FloatArray, fits: float) -> FloatArray:
-        """What the loads of every cluster have in excess, added up."""
-        over = np.maximum(load - fits, 0.0)
-        size = int(self.labels.max()) + 1
-        return np.asarray(np.bincount(self.labels[self.edges.tail[at]], over, size), np.float64)
-
-    def price(self, system: Currents, at: IntArray, load: FloatArray) -> float:
-        """By how much the gap grows when the flow along the full edges is cut down to their balls.
+    def cost(self, system: ElectricalFlow, at: IntArray, loads: FloatArray) -> float:
+        """Increase of the gap if the flow along overloaded edges is reduced to their balls.
 
         A row whose gradient is off by r lowers its potential by -min r and its cost by <r, C>,
-        which adds up to zero over a cluster. Infinite for too many edges.
+        which sums to zero over a cluster. Infinite if there are too many such edges.
         """
-        over = np.flatnonzero(load[at] > 1.0 + _ROUND_OFF)
-        if over.size > _PAYABLE:
+        over = np.flatnonzero(loads[at] > _MAX_LOAD)
+        if over.size > SETTINGS.max_projected:
             return np.inf
         if over.size == 0:
             return 0.0
-        surplus, some = system.flow(self.demand, over), system.edges.at(over)
-        flow_kernels.surplus(surplus, some.soft, some.block)
-        rows, ends = np.unique(np.concatenate([some.tail, some.head]), return_inverse=True)
-        lacking = np.zeros((rows.size, surplus.shape[1]))
-        np.add.at(lacking, ends[: over.size], surplus)
-        np.subtract.at(lacking, ends[over.size :], surplus)
-        return float(np.maximum(lacking.max(axis=1), 0.0).sum())
+        surplus, ends = system.along(self.demand, over), system.edges.at(over)
+        flow_kernels.surplus(surplus, ends.soft, ends.block)
+        rows, row = np.unique(np.concatenate([ends.tail, ends.head]), return_inverse=True)
+        unmet = np.zeros((rows.size, surplus.shape[1]))
+        np.add.at(unmet, row[: over.size], surplus)
+        np.subtract.at(unmet, row[over.size :], surplus)
+        return float(np.maximum(unmet.max(axis=1), 0.0).sum())
 
-    def part(self, torn: BoolArray, load: FloatArray) -> Parting:
-        """Cut some clusters where they are too full."""
-        tail, head = self.edges.tail, self.edges.head
-        system, at = self.currents(torn)
-        whole = self.labels[tail] == self.labels[head]
-        whole[at[_cuts(self.labels, tail[at], head[at], load[at], torn)]] = False
-        finer = components(self.labels.size, tail, head, whole)
-        apart = np.flatnonzero(finer[tail[at]] != finer[head[at]])
-        return Parting(finer, at[apart], system.flow(self.demand, apart))
-
-
-def _first_conductances(problem: FusionProblem) -> FloatArray:
-    """Conductances to begin with: squared weights, under which all balls would be about as full.
-
-    Potentials differ by flows over conductances, so that those of a very weak edge would leave no
-    digits for the others.
-    """
-    squares = np.square(problem.penalty.graph.weight)
-    return np.asarray(np.maximum(squares, _LEAST * squares.max(initial=0.0)))
+    def split(self, clusters: BoolArray, loads: FloatArray) -> Split:
+        """Split some clusters at their most loaded edges."""
+        tail, head, labels = self.edges.tail, self.edges.head, self.demand.labels
+        system, at = self.system(clusters)
+        kept = labels[tail] == labels[head]
+        kept[at[_edges_to_cut(labels, tail[at], head[at], loads[at], clusters)]] = False
+        groups = components(labels.size, tail, head, kept)
+        cut = np.flatnonzero(groups[tail[at]] != groups[head[at]])
+        return Split(groups, at[cut], system.along(self.demand, cut))
 
 
-def _cuts(
-    labels: Labels, tail: Labels, head: Labels, load: FloatArray, clusters: BoolArray
+def _edges_to_cut(
+    labels: Labels, tail: IntArray, head: IntArray, load: FloatArray, clusters: BoolArray
 ) -> BoolArray:
-    """Edges to cut so that every one of ``clusters`` falls apart, the most loaded ones.
+    """Most loaded edges, whose removal disconnects every one of ``clusters``.
 
-    Those asked for more than they hold, and, where these leave the cluster in one piece, all with a
-    load no less than that of the bottleneck: the largest on the spanning tree of least load.
+    All overloaded edges; where these leave the cluster connected, all with a load no less than the
+    bottleneck, the largest load on the minimum spanning tree by load.
     """
     n = labels.size
-    inverse = csr_array((load + 1e-6, (tail, head)), shape=(n, n))
-    tree = minimum_spanning_tree(inverse).tocoo()
+    # Explicit zeros would not count as edges of the tree.
+    positive = csr_array((load + 1e-6, (tail, head)), shape=(n, n))
+    tree = minimum_spanning_tree(positive).tocoo()
     bottleneck = np.zeros(clusters.size)
     np.maximum.at(bottleneck, labels[tree.coords[0]], tree.data - 1e-6)
-    threshold = np.minimum(bottleneck, 1.0 + _ROUND_OFF)[labels[tail]]
-    return np.asarray(clusters[labels[tail]] & (load >= threshold * (1.0 - _ROUND_OFF)))
+    threshold = np.minimum(bottleneck, _MAX_LOAD)[labels[tail]]
+    return np.asarray(clusters[labels[tail]] & (load >= threshold * (1.0 - ROUND_OFF)))

@@ -18,8 +18,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from convexhc._types import Labels
+from convexhc.fusion.conductances import Conductances
 from convexhc.fusion.contraction import Contraction, contract
-from convexhc.fusion.graph_flows import Conductances, Parting, parted
+from convexhc.fusion.graph_flows import Split, complete_dual
 from convexhc.kernels.components import components
 from convexhc.kernels.linear_combinations import on_line
 from convexhc.model.problem import FusionProblem
@@ -110,11 +111,11 @@ def solve_graph(
     n_iter, seconds = 0, 0.0
     known = None if start is None else start.conductances
     conductances = Conductances.of(problem) if known is None else known.copy()
-    groups, parting = connected(problem, groups), None
+    groups, split = connected(problem, groups), None
     while True:
         contraction = _contraction(problem, groups, start)
         small_problem = contraction.problem.at(problem.lam)
-        first = None if start is None else transfer(problem, start, contraction, parting)
+        first = None if start is None else transfer(problem, start, contraction, split)
         if first is not None and second is not None and second.lam != first.lam:
             first = _on_line_through(problem, first, second, contraction)
             second = None
@@ -124,14 +125,16 @@ def solve_graph(
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
-        spare = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
-        parting, price = parted(problem, contraction, small.dual, spare=spare, ways=conductances)
-        small = replace(small, certificate=proof._replace(gap=proof.gap + price))
+        budget = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
+        split, cost = complete_dual(
+            problem, contraction, small.dual, budget=budget, conductances=conductances
+        )
+        small = replace(small, certificate=proof._replace(gap=proof.gap + cost))
         start = ContractedSolution(contraction, small, conductances)
-        if parting is None:
+        if split is None:
             lost = small.status is Status.SOLVED and small.relative_gap > tol * (1.0 + 1e-9)
             return replace(start, small=replace(small, status=Status.ROUND_OFF)) if lost else start
-        groups = parting.groups
+        groups = split.groups
         if max_groups is not None and groups.max() >= max_groups:
             return None
 
@@ -200,7 +203,7 @@ def transfer(
     problem: FusionProblem,
     start: ContractedSolution,
     contraction: Contraction,
-    parting: Parting | None = None,
+    split: Split | None = None,
 ) -> Solution:
     """Rewrite a solution on some groups for the groups of another contraction. O(c N).
 
@@ -209,7 +212,7 @@ def transfer(
     between two new groups are summed. Labels are those of the first member.
     """
     old = start.small
-    if parting is None and np.array_equal(start.groups, contraction.labels):
+    if split is None and np.array_equal(start.groups, contraction.labels):
         return old
     member = csr_array(
         (np.ones(start.groups.size), (np.arange(start.groups.size), start.groups)),
@@ -218,8 +221,8 @@ def transfer(
     before = start.contraction
     shared = csr_array(contraction.sums.multiply(before.share[None, :]))
     dual = np.asarray((shared @ before.sums.T) @ old.dual)
-    if parting is not None:
-        dual += contraction.sums[:, parting.edges] @ parting.flow
+    if split is not None:
+        dual += contraction.sums[:, split.edges] @ split.flow
     average = contraction.mean @ member
     return replace(
         old,

@@ -1,20 +1,19 @@
-"""The points model: flows that hold the clusters of a solution together, or where they part.
+"""The points model: complete the dual of a solution by a flow inside every cluster, or split it.
 
-With the dual between clusters held fixed, what is left is a flow inside every cluster that carries
-the rest of the data to the centroid and stays in the dual balls. Most clusters have room to spare:
-the flow of least energy, under conductances that favour the room each edge has left, fits after a
-round or two. The few that are full to the brim are solved as points problems of their own, which
-end with the flow, or with the parts into which the cluster falls.
+With the dual between clusters fixed, a flow inside every cluster must carry the rest of the data to
+the centroid and stay in the dual balls. In most clusters the flow of least energy, under
+conductances that favour edges with slack, is feasible after a round or two. The others are solved
+as points problems of their own, which end with the flow or with the parts of the cluster.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from convexhc._types import BoolArray, FloatArray, IntArray, Labels
-from convexhc.fusion.electrical_flow import Cascade
+from convexhc.fusion.electrical_flow import ROUND_OFF, LayeredFlow
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.components import components
@@ -29,131 +28,141 @@ from convexhc.model.problem import FusionProblem, fuse
 from convexhc.solvers.loop import Solution, run
 from convexhc.solvers.newton import SemismoothNewton
 
-# Conductance updates.
-_ROUNDS = 4
-# Largest initial load of an edge.
-_FULL = 0.99
-# The conductance of an edge is this power of the room it has left.
-_POWER = 2.0
-# A flow that lacks no more than this share of what it should bring is the whole flow.
-_LACKING = 1e-9
-# Flows have all their edges fused: a large sigma makes a step of theirs a Laplacian system.
-_BOLDNESS = 3.0
-# Parts that cost no more than so many gaps to join are apart by round-off: they stay one.
-_MEET = 100.0
+
+@dataclass(frozen=True)
+class PointFlowSettings:
+    """Settings of the search for flows inside clusters of points."""
+
+    # Conductance updates before a cluster is solved as a problem of its own.
+    max_rounds: int = 4
+    # Load to which the initial flow of an edge is reduced: every edge keeps some slack.
+    max_initial_load: float = 0.99
+    # Conductance of an edge, relative to its radius, as a power of its slack 1 - load^2.
+    slack_power: float = 2.0
+    # Boldness of Newton's method: all edges are fused, so that a step is a Laplacian system.
+    boldness: float = 3.0
+    # Allowance of Newton's method, in gaps: parts that cost less to merge differ by round-off.
+    allowance: float = 100.0
 
 
-def complete(problem: FusionProblem, found: Solution, *, gap_tol: float, max_iter: int) -> Solution:
-    """Complete the dual inside the clusters of ``found``, or part the clusters that have none.
+SETTINGS = PointFlowSettings()
+
+
+def complete_point_dual(
+    problem: FusionProblem, solution: Solution, *, gap_tol: float, max_iter: int
+) -> Solution:
+    """Complete the dual inside the clusters of ``solution``, or split clusters without a flow.
 
     Parameters
     ----------
     problem : FusionProblem
         A points problem.
-    found : Solution
-        Its clusters and the dual between them; the dual inside is where the search starts.
+    solution : Solution
+        Clusters and the dual between them; the dual inside is the warm start.
     gap_tol : float
-        Gap to which clusters that do not fit at once are solved.
+        Duality gap of the clusters that are solved as problems of their own.
     max_iter : int
-        Budget of iterations for that.
+        Maximum number of iterations for these.
 
     Returns
     -------
     Solution
-        With the completed dual; ``n_clusters`` has grown where clusters have come apart, and their
-        parts have the centroids from which to start anew.
+        With the completed dual. ``n_clusters`` is larger if clusters were split; the centroids of
+        their parts are then a warm start.
     """
-    penalty, labels = problem.penalty, found.labels
+    penalty, labels = problem.penalty, solution.labels
     edges = penalty.edges
     inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
-    dual = penalty.feasible_dual(found.dual)
+    dual = penalty.feasible_dual(solution.dual)
     if not inside.size:
-        return replace(found, dual=dual, n_iter=0)
-    outer = dual.copy()
-    outer[inside] = 0.0
-    data = problem.fidelity.target - penalty.pull(outer)
-    torn = _flow(dual, data - fuse(data, labels), edges, inside, labels)
-    if not torn.any():
-        return replace(found, dual=dual, n_iter=0)
-    at = inside[torn[labels[edges.tail[inside]]]]
-    nodes = np.flatnonzero(torn[labels])
+        return replace(solution, dual=dual, n_iter=0)
+    between = dual.copy()
+    between[inside] = 0.0
+    data = problem.fidelity.target - penalty.pull(between)
+    unproven = _find_flows(dual, data - fuse(data, labels), edges, inside, labels)
+    if not unproven.any():
+        return replace(solution, dual=dual, n_iter=0)
+    at = inside[unproven[labels[edges.tail[inside]]]]
+    nodes = np.flatnonzero(unproven[labels])
     small = FusionProblem(
         Proximity(data[nodes]),
-        replace(penalty, differences=Differences(_subgraph(penalty.differences.graph, nodes, at))),
+        replace(penalty, differences=Differences(_subgraph(penalty.graph, nodes, at))),
         Free(),
     )
     start = replace(
-        found,
-        centroids=found.centroids[nodes],
+        solution,
+        centroids=solution.centroids[nodes],
         dual=dual[at],
         labels=numbered(labels[nodes]),
     )
-    newton = SemismoothNewton(boldness=_BOLDNESS, allowance=_MEET * gap_tol)
-    flows = run(
+    newton = SemismoothNewton(boldness=SETTINGS.boldness, allowance=SETTINGS.allowance * gap_tol)
+    found = run(
         small, newton, start=start, tol=0.0, gap_tol=gap_tol, max_iter=max_iter, check_every=1
     )
-    dual[at] = flows.dual
-    centroids, part = found.centroids.copy(), np.zeros(labels.size, np.int64)
-    centroids[nodes], part[nodes] = flows.centroids, flows.labels
-    whole = np.zeros(edges.tail.size, np.bool_)
-    whole[inside] = part[edges.tail[inside]] == part[edges.head[inside]]
-    finer = components(labels.size, edges.tail, edges.head, whole)
-    return replace(found, centroids=centroids, dual=dual, labels=finer, n_iter=flows.n_iter)
+    dual[at] = found.dual
+    centroids, part = solution.centroids.copy(), np.zeros(labels.size, np.int64)
+    centroids[nodes], part[nodes] = found.centroids, found.labels
+    kept = np.zeros(edges.tail.size, np.bool_)
+    kept[inside] = part[edges.tail[inside]] == part[edges.head[inside]]
+    finer = components(labels.size, edges.tail, edges.head, kept)
+    return replace(solution, centroids=centroids, dual=dual, labels=finer, n_iter=found.n_iter)
 
 
-def _flow(
-    dual: FloatArray, wanted: FloatArray, edges: Edges, inside: IntArray, labels: Labels
+def _find_flows(
+    dual: FloatArray, demand: FloatArray, edges: Edges, inside: IntArray, labels: Labels
 ) -> BoolArray:
-    """Write flows that bring ``wanted`` into ``dual``, and tell for which clusters none was found.
+    """Write flows inside clusters that meet ``demand`` into ``dual``.
 
-    What these get is in the balls, too, and brings a part of it.
+    Returns the clusters for which no feasible flow was found. Their dual is feasible as well, and
+    meets a part of the demand.
     """
-    torn = np.bincount(labels) > 1
-    for _ in range(_ROUNDS):
-        at = inside[torn[labels[edges.tail[inside]]]]
-        nodes = np.flatnonzero(torn[labels])
-        some = edges.at(at)
-        Y, radius = dual[at], some.soft + some.block
-        full = np.linalg.norm(Y, axis=1) / np.maximum(radius, 1e-300)
-        Y *= np.minimum(1.0, _FULL / np.maximum(full, _FULL))[:, None]
-        room = 1.0 - np.square(np.minimum(full, _FULL))
-        lacking = wanted - edge_kernels.adjoint(Y, some, labels.size)
-        lacking -= fuse(lacking, labels)
-        Y += _currents(some, np.maximum(radius, 1e-300) * room**_POWER, lacking)
-        over = ~well_inside(Y, some, 1.0)
-        left = (wanted - edge_kernels.adjoint(Y, some, labels.size))[nodes]
-        size = torn.size
-        short = np.bincount(labels[nodes], np.einsum("ik,ik->i", left, left), size)
-        whole = np.bincount(
-            labels[nodes], np.einsum("ik,ik->i", wanted[nodes], wanted[nodes]), size
-        )
-        torn = torn & (short > _LACKING**2 * whole)
-        torn[labels[some.tail[over]]] = True
+    unproven = np.bincount(labels) > 1
+    for _ in range(SETTINGS.max_rounds):
+        at = inside[unproven[labels[edges.tail[inside]]]]
+        chosen = edges.at(at)
+        Y, radius = dual[at], np.maximum(chosen.soft + chosen.block, 1e-300)
+        load = np.linalg.norm(Y, axis=1) / radius
+        limit = SETTINGS.max_initial_load
+        Y *= np.minimum(1.0, limit / np.maximum(load, limit))[:, None]
+        slack = 1.0 - np.square(np.minimum(load, limit))
+        residual = demand - edge_kernels.adjoint(Y, chosen, labels.size)
+        residual -= fuse(residual, labels)
+        Y += _electrical_flow(chosen, radius * slack**SETTINGS.slack_power, residual)
+        outside = ~well_inside(Y, chosen, 1.0)
+        residual = demand - edge_kernels.adjoint(Y, chosen, labels.size)
+        unmet, asked = (_squared_norms(X, labels) for X in (residual, demand))
+        unproven = unproven & (unmet > ROUND_OFF**2 * asked)
+        unproven[labels[chosen.tail[outside]]] = True
         dual[at] = Y
-        if not torn.any():
-            return torn
+        if not unproven.any():
+            return unproven
     edge_kernels.project_dual(dual, edges, dual)
-    return torn
+    return unproven
 
 
-def _currents(some: Edges, conductance: FloatArray, lacking: FloatArray) -> FloatArray:
-    """The flow of least energy that brings ``lacking``, along ``some`` edges.
+def _squared_norms(X: FloatArray, labels: Labels) -> FloatArray:
+    """Squared Frobenius norm of the rows of every cluster."""
+    return np.asarray(np.bincount(labels, np.einsum("ik,ik->i", X, X)), np.float64)
 
-    Graphs of points in the plane or in space have sparse factors; in more dimensions factors fill
-    up, and conjugate gradients need few steps.
+
+def _electrical_flow(edges: Edges, conductance: FloatArray, demand: FloatArray) -> FloatArray:
+    """Flow of least energy that meets ``demand``.
+
+    Neighbour graphs in up to three dimensions have sparse factors. In more dimensions factors fill
+    in, and conjugate gradients need few iterations.
     """
-    factored = lacking.shape[1] <= SPATIAL
-    return Cascade(some, conductance, lacking.shape[0]).carry(lacking, factored=factored)
+    factored = demand.shape[1] <= SPATIAL
+    return LayeredFlow(edges, conductance, demand.shape[0]).flow(demand, factored=factored)
 
 
 def _subgraph(graph: Graph, nodes: IntArray, kept: IntArray) -> Graph:
-    """Some nodes and some of the edges among them."""
-    place = np.full(graph.n, -1)
-    place[nodes] = np.arange(nodes.size)
+    """Graph on ``nodes`` with the edges ``kept``, in this order."""
+    position = np.full(graph.n, -1)
+    position[nodes] = np.arange(nodes.size)
     return Graph(
         nodes.size,
-        place[graph.tail[kept]],
-        place[graph.head[kept]],
+        position[graph.tail[kept]],
+        position[graph.head[kept]],
         graph.weight[kept],
         np.zeros(nodes.size),
         tuple(range(nodes.size)),

@@ -16,7 +16,7 @@ import numpy as np
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.fusion.contraction import Contraction, contract
-from convexhc.fusion.point_flows import complete
+from convexhc.fusion.point_flows import complete_point_dual
 from convexhc.kernels.flows import gathered, scaled_inside, spread
 from convexhc.kernels.linear_combinations import on_line
 from convexhc.kernels.newton import well_inside
@@ -106,7 +106,7 @@ def solve_points(
             max_iter,
         )
         n_iter += found.n_iter
-        flows = complete(
+        flows = complete_point_dual(
             problem,
             found,
             gap_tol=SETTINGS.flow_gap * tol * scale,

@@ -13,6 +13,7 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.kernels.components import components
 from convexhc.kernels.flows import potentials
+from convexhc.kernels.group_means import group_means
 from convexhc.model.factorization import Factor
 
 # Least share of the largest conductance that joins pieces of one layer: a potential is a flow over
@@ -107,15 +108,20 @@ class Layer:
         return csr_array((np.ones(n), (self.piece, np.arange(n))))
 
     @cached_property
+    def _component(self) -> IntArray:
+        """Connected component of every piece."""
+        tail, head = self.between
+        return components(int(self.piece.max()) + 1, tail, head, np.ones(tail.size, np.bool_))
+
+    @cached_property
     def _factor(self) -> Factor:
         """Grounded where a component has the most conductance, which leaves flows what they are."""
         n, (tail, head), c = int(self.piece.max()) + 1, self.between, self.conductance
         degree: FloatArray = np.asarray(
             np.bincount(tail, c, n) + np.bincount(head, c, n), np.float64
         )
-        part = components(n, tail, head, np.ones(tail.size, np.bool_))
         order = np.argsort(-degree, kind="stable")
-        ground = order[np.unique(part[order], return_index=True)[1]]
+        ground = order[np.unique(self._component[order], return_index=True)[1]]
         degree[ground] = 2.0 * degree[ground]
         degree[degree == 0.0] = 1.0
         nodes = np.arange(n)
@@ -126,13 +132,27 @@ class Layer:
     def potentials(self, R: FloatArray, *, factored: bool = True) -> FloatArray:
         """X with L X = R, one row a piece: by a factor, or by conjugate gradients."""
         if not factored:
-            tail, head = self.between
-            return potentials(R, tail, head, self.conductance)
+            return self._conjugate_gradients(R)
         rows, out = self._factor.rows, np.empty_like(R)
         X = np.ascontiguousarray(R[rows])
         self._factor.solve(X)
         out[rows] = X
         return out
+
+    def _conjugate_gradients(self, R: FloatArray) -> FloatArray:
+        """X with L X = R up to the mean of R over every component.
+
+        Conjugate gradients diverge on an inconsistent system, and weaker layers are solved only to
+        a tolerance: the mean of R over a component is removed. Every component is scaled to a
+        largest conductance of one, so that the weakest does not decide alone when to stop.
+        """
+        (tail, head), component = self.between, self._component
+        scale = np.zeros(int(component.max()) + 1)
+        np.maximum.at(scale, component[tail], self.conductance)
+        scale[scale == 0.0] = 1.0
+        unit = scale[component]
+        R = R - group_means(R, component, np.ones(component.size))[component]
+        return np.asarray(potentials(R, tail, head, self.conductance / unit[tail]) / unit[:, None])
 
     def flow(self, X: FloatArray) -> FloatArray:
         """What flows along every edge under potentials of the pieces."""

@@ -6,8 +6,8 @@ import os
 from pathlib import Path as FilePath
 from time import perf_counter
 
+from convexhc.fusion.conductances import Conductances
 from convexhc.fusion.contraction import contract
-from convexhc.fusion.graph_flows import Conductances
 from convexhc.fusion.graph_solve import ContractedSolution
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.model.problem import FusionProblem
