@@ -56,9 +56,7 @@ def test_attributes_restate_the_path(space):
         path = solve_features_path(K, **options)
     # Where nothing is said of the space, weights decide.
     fitted = OfSimilarity(2, **options).fit(K)
-    assert_array_equal(
-        OfSimilarity(space=space, **options).fit(K).linkage_, fitted.linkage_
-    )
+    assert_array_equal(OfSimilarity(space=space, **options).fit(K).linkage_, fitted.linkage_)
     assert_array_equal(fitted.lambdas_, path.lambdas)
     assert_array_equal(fitted.path_.partitions, path.partitions)
     assert_array_equal(fitted.linkage_, path.linkage)
