@@ -52,17 +52,13 @@ def by_command_line(adjacency, options, folder):
 
 
 def by_solve_paths(adjacency, options, folder):
-    return convexhc.solve_paths({"one": adjacency}, **options).paths["one"]
-
-
-def by_solve_paths_with_folder(adjacency, options, folder):
     convexhc.solve_paths([adjacency], folder=folder, **options)
     (outcome,) = convexhc.solve_paths([adjacency], folder=folder, **options)
     assert outcome.resumed
     return outcome.path
 
 
-DOORS = [by_estimator, by_command_line, by_solve_paths, by_solve_paths_with_folder]
+DOORS = [by_estimator, by_command_line, by_solve_paths]
 
 
 @pytest.fixture(scope="module", params=OPTIONS, ids=str)
