@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from convexhc.estimators import ConvexHierarchicalClustering
 
+# The clusterer of a given similarity.
+OfSimilarity = partial(ConvexHierarchicalClustering, similarity="precomputed")
 # Loose, where the question is whether a fit works, not how exact it is.
 NEIGHBOURS = ConvexHierarchicalClustering(similarity="nearest_neighbors", tol=0.01)
 

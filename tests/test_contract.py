@@ -351,7 +351,7 @@ SCALES = {
 @pytest.mark.parametrize("data", SCALES)
 def test_all_who_choose_a_scale_choose_the_same(data, space):
     K = SCALES[data]
-    model = convexhc.ConvexHierarchicalClustering(space=space, tol=1e-3)
+    model = convexhc.ConvexHierarchicalClustering(similarity="precomputed", space=space, tol=1e-3)
     if space == "similarity":
         model.set_params(weights=None if data == "all at once" else 10)
     fitted = model.fit(K)

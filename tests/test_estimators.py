@@ -10,7 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn_graphs import adjacencies
-from estimator_data import GROUPS, NEIGHBOURS, PAIRS, indefinite, nested, points, same_partition
+from estimator_data import (
+    GROUPS,
+    NEIGHBOURS,
+    PAIRS,
+    OfSimilarity,
+    indefinite,
+    nested,
+    points,
+    same_partition,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -33,7 +42,7 @@ from convexhc.graph import Graph
 
 @pytest.mark.parametrize(("n_clusters", "expected"), [(4, GROUPS), (2, PAIRS), (1, 0 * PAIRS)])
 def test_the_known_groups_are_found(n_clusters, expected):
-    assert_array_equal(ConvexHierarchicalClustering(n_clusters).fit_predict(nested()), expected)
+    assert_array_equal(OfSimilarity(n_clusters).fit_predict(nested()), expected)
 
 
 @pytest.mark.parametrize("space", ["similarity", "features"])
@@ -46,10 +55,8 @@ def test_attributes_restate_the_path(space):
         options = {"l1_ratio": 0.3, "tol": 1e-3}
         path = solve_features_path(K, **options)
     # Where nothing is said of the space, weights decide.
-    fitted = ConvexHierarchicalClustering(2, **options).fit(K)
-    assert_array_equal(
-        ConvexHierarchicalClustering(space=space, **options).fit(K).linkage_, fitted.linkage_
-    )
+    fitted = OfSimilarity(2, **options).fit(K)
+    assert_array_equal(OfSimilarity(space=space, **options).fit(K).linkage_, fitted.linkage_)
     assert_array_equal(fitted.lambdas_, path.lambdas)
     assert_array_equal(fitted.path_.partitions, path.partitions)
     assert_array_equal(fitted.linkage_, path.linkage)
@@ -63,9 +70,9 @@ def test_attributes_restate_the_path(space):
 
 @pytest.mark.parametrize("lam", [0.0, 0.3, 1.5])
 def test_lam_alone_is_solved_alone(lam):
-    paper = ConvexHierarchicalClustering(lam=lam, weights=None).fit(nested())
+    paper = OfSimilarity(lam=lam, weights=None).fit(nested())
     assert_array_equal(paper.labels_, solve(nested(), lam).labels)
-    features = ConvexHierarchicalClustering(lam=lam).fit(nested())
+    features = OfSimilarity(lam=lam).fit(nested())
     assert_array_equal(features.labels_, solve_features_path(nested(), [lam]).levels[0].labels)
     for fitted in (paper, features):
         assert fitted.lambdas_.tolist() == [lam]
@@ -75,7 +82,7 @@ def test_lam_alone_is_solved_alone(lam):
 
 def test_n_clusters_and_lam_exclude_each_other():
     with pytest.raises(ValueError, match=r"either n_clusters or lam.*n_clusters=2 and lam=1"):
-        ConvexHierarchicalClustering(2, lam=1.0).fit(nested())
+        OfSimilarity(2, lam=1.0).fit(nested())
 
 
 @settings(max_examples=15)
@@ -83,7 +90,7 @@ def test_n_clusters_and_lam_exclude_each_other():
     adjacencies(6),
     st.integers(1, 6),
     st.sampled_from(["two_hop", "normalized", "graph"]),
-    st.sampled_from(["auto", 10]),
+    st.sampled_from(["multiscale", 10]),
 )
 def test_exactly_as_many_clusters_as_asked_for(adjacency, n_clusters, similarity, weights):
     model = ConvexHierarchicalClustering(
@@ -100,10 +107,10 @@ def test_exactly_as_many_clusters_as_asked_for(adjacency, n_clusters, similarity
     assert fitted.n_connected_components_ == components.components()[0]
 
 
-@pytest.mark.parametrize("weights", ["auto", 10])
+@pytest.mark.parametrize("weights", ["multiscale", 10])
 def test_without_a_number_the_suggested_scale_is_taken_and_told(caplog, weights):
     with caplog.at_level(logging.INFO, logger="convexhc.estimators"):
-        fitted = ConvexHierarchicalClustering(weights=weights).fit(nested())
+        fitted = OfSimilarity(weights=weights).fit(nested())
     suggestion = fitted.path_.suggestion
     assert fitted.plateau_ == fitted.path_.suggested_plateau == suggestion.plateau
     assert fitted.n_clusters_ == suggestion.n_clusters == 4
@@ -126,14 +133,14 @@ def with_loners() -> np.ndarray:
 
 def test_small_clusters_do_not_count():
     K = with_loners()
-    model = ConvexHierarchicalClustering(tol=1e-3, weights=10)
+    model = OfSimilarity(tol=1e-3, weights=10)
     condensed = clone(model).set_params(min_cluster_size=3).fit(K)
     assert_array_equal(np.bincount(condensed.labels_), [10, 10])
     assert same_partition(condensed.labels_[:12], np.repeat([0, 1], 6))
     assert_array_equal(condensed.labels_[12:], condensed.labels_[[0, 6] * 4])
     labels = clone(model).set_params(n_clusters=2, min_cluster_size=3).fit_predict(K)
     assert_array_equal(labels, condensed.labels_)
-    labels = ConvexHierarchicalClustering(2, tol=1e-3).fit_predict(K)
+    labels = OfSimilarity(2, tol=1e-3).fit_predict(K)
     assert same_partition(labels[:12], np.repeat([0, 1], 6))
 
 
@@ -152,11 +159,11 @@ def test_components_that_are_all_small_end_in_one_cluster():
     assert_array_equal(path.tree.suggest(min_cluster_size=3)[1], np.zeros(6))
 
 
-@pytest.mark.parametrize("weights", ["auto", 10])
+@pytest.mark.parametrize("weights", ["multiscale", 10])
 def test_components_are_clusters_however_small(weights):
     """There is nothing else to split, and no edge speaks for joining them."""
     K = np.kron(np.eye(3), np.ones((2, 2))) + np.eye(6)
-    fitted = ConvexHierarchicalClustering(weights=weights, min_cluster_size=3).fit(K)
+    fitted = OfSimilarity(weights=weights, min_cluster_size=3).fit(K)
     assert fitted.n_connected_components_ == 3
     assert_array_equal(fitted.labels_, [0, 0, 1, 1, 2, 2])
     assert fitted.path_.suggestion.modularity == pytest.approx(2 / 3)
@@ -164,7 +171,7 @@ def test_components_are_clusters_however_small(weights):
 
 def test_more_members_than_nodes_are_refused():
     with pytest.raises(ValueError, match="min_cluster_size must be at most n_samples=12"):
-        ConvexHierarchicalClustering(min_cluster_size=13).fit(nested())
+        OfSimilarity(min_cluster_size=13).fit(nested())
 
 
 def as_networkx(K):
@@ -192,8 +199,8 @@ FORMS += [as_shuffled_frame, pd.DataFrame, as_edges, as_edge_table]
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__qualname__)
 def test_every_form_of_a_graph_gives_the_same(form):
     K = nested() + np.diag(np.arange(12.0))
-    expected = ConvexHierarchicalClustering(4, tol=1e-2).fit(K)
-    found = ConvexHierarchicalClustering(4, tol=1e-2).fit(form(K))
+    expected = OfSimilarity(4, tol=1e-2).fit(K)
+    found = OfSimilarity(4, tol=1e-2).fit(form(K))
     assert_array_equal(found.linkage_, expected.linkage_)
     assert_array_equal(found.labels_, expected.labels_)
     assert found.n_features_in_ == 12
@@ -201,13 +208,13 @@ def test_every_form_of_a_graph_gives_the_same(form):
 
 def test_a_file_is_a_graph(tmp_path):
     np.save(tmp_path / "K.npy", nested())
-    labels = ConvexHierarchicalClustering(4).fit_predict(str(tmp_path / "K.npy"))
+    labels = OfSimilarity(4).fit_predict(str(tmp_path / "K.npy"))
     assert_array_equal(labels, GROUPS)
 
 
 def test_names_are_kept_where_they_tell_nodes_apart():
     frame = as_shuffled_frame(nested())
-    model = ConvexHierarchicalClustering(4, tol=1e-2).fit(frame)
+    model = OfSimilarity(4, tol=1e-2).fit(frame)
     assert model.path_.names == tuple(frame.index)
     assert_array_equal(model.feature_names_in_, frame.columns)
     table = pd.DataFrame(points(), columns=["x", "y"], index=list("abcdefghijklmnopqr"))
@@ -221,7 +228,7 @@ def test_names_are_kept_where_they_tell_nodes_apart():
 
 
 def test_an_earlier_frame_is_forgotten():
-    model = ConvexHierarchicalClustering(2, tol=1e-2).fit(as_shuffled_frame(nested()))
+    model = OfSimilarity(2, tol=1e-2).fit(as_shuffled_frame(nested()))
     assert not hasattr(model.fit(as_networkx(nested())), "feature_names_in_")
 
 
@@ -288,19 +295,19 @@ def test_shift_is_added_and_reported(similarity):
 
 def test_an_indefinite_similarity_is_refused_unless_it_may_be_shifted():
     with pytest.raises(ValueError, match="not positive semidefinite"):
-        ConvexHierarchicalClustering().fit(indefinite())
-    model = ConvexHierarchicalClustering(shift="auto", method="admm").fit(indefinite())
+        OfSimilarity().fit(indefinite())
+    model = OfSimilarity(shift="auto", method="admm").fit(indefinite())
     assert model.similarity_["shift"] > 0 <= model.similarity_["min_eigenvalue"]
     assert model.similarity_["positive_definite"]
 
 
 def test_a_similarity_keeps_its_record():
     K = similarity.normalized(nested(), shift=0.5)
-    plain = ConvexHierarchicalClustering(lam=0.1).fit(K)
+    plain = OfSimilarity(lam=0.1).fit(K)
     assert (plain.similarity_["kind"], plain.similarity_["shift"]) == ("normalized", 0.5)
-    more = ConvexHierarchicalClustering(lam=0.1, shift=1.0).fit(K)
+    more = OfSimilarity(lam=0.1, shift=1.0).fit(K)
     assert more.similarity_["shift"] == 1.5
-    by_hand = ConvexHierarchicalClustering(lam=0.1).fit(K.dense() + np.eye(12))
+    by_hand = OfSimilarity(lam=0.1).fit(K.dense() + np.eye(12))
     assert_array_equal(more.labels_, by_hand.labels_)
     np.testing.assert_allclose(more.path_.objective, by_hand.path_.objective)
 
@@ -309,20 +316,20 @@ def test_negative_similarities_need_weights_of_their_own():
     K = nested()
     K[0, 11] = K[11, 0] = -0.2
     with pytest.raises(ValueError, match="Negative values in data"):
-        ConvexHierarchicalClustering(4, weights=None).fit(K)
+        OfSimilarity(4, weights=None).fit(K)
     with pytest.raises(ValueError, match="negative"):
-        ConvexHierarchicalClustering(4, weights=None).fit(as_networkx(K))
+        OfSimilarity(4, weights=None).fit(as_networkx(K))
     for weights in (5, 10):
-        with_weights = ConvexHierarchicalClustering(4, weights=weights)
+        with_weights = OfSimilarity(4, weights=weights)
         assert_array_equal(with_weights.fit_predict(K), GROUPS)
         assert not get_tags(with_weights).input_tags.positive_only
-    assert get_tags(ConvexHierarchicalClustering(weights=None)).input_tags.positive_only
-    assert not get_tags(ConvexHierarchicalClustering()).input_tags.positive_only
+    assert get_tags(OfSimilarity(weights=None)).input_tags.positive_only
+    assert not get_tags(OfSimilarity()).input_tags.positive_only
 
 
 def test_weights_may_be_a_graph():
     weights = np.kron(np.eye(4), np.ones((3, 3)))
-    fitted = ConvexHierarchicalClustering(weights=weights).fit(nested())
+    fitted = OfSimilarity(weights=weights).fit(nested())
     assert fitted.n_connected_components_ == 4
     assert_array_equal(fitted.labels_, GROUPS)
 
@@ -344,8 +351,8 @@ def test_equal_points_are_one_cluster(similarity):
 
 @pytest.mark.parametrize("n_clusters", [None, 3, 1])
 def test_without_edges_only_the_top_joins(n_clusters):
-    for weights in ("auto", 10):
-        fitted = ConvexHierarchicalClustering(n_clusters, weights=weights).fit(np.eye(4))
+    for weights in ("multiscale", 10):
+        fitted = OfSimilarity(n_clusters, weights=weights).fit(np.eye(4))
         assert fitted.n_connected_components_ == 4
         assert fitted.n_clusters_ == (4 if n_clusters is None else n_clusters)
         # One lam alone cannot say which of them are nearer.
@@ -354,7 +361,7 @@ def test_without_edges_only_the_top_joins(n_clusters):
 
 def test_an_exhausted_budget_is_told():
     with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09.*raise max_iter"):
-        ConvexHierarchicalClustering(lam=0.3, weights=10, tol=1e-9, max_iter=1).fit(nested())
+        OfSimilarity(lam=0.3, weights=10, tol=1e-9, max_iter=1).fit(nested())
     club = convexhc.datasets.karate().adjacency
     with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-12.*raise max_iter"):
         ConvexHierarchicalClustering(similarity="graph", lam=0.3, tol=1e-12, max_iter=1).fit(club)
@@ -373,7 +380,7 @@ def test_a_fit_survives_pickling():
 
 
 def test_cloned_with_all_its_parameters():
-    model = ConvexHierarchicalClustering(3, weights=nested(), shift="auto", n_neighbors=7)
+    model = OfSimilarity(3, weights=nested(), shift="auto", n_neighbors=7)
     copied = clone(model).get_params()
     assert_array_equal(copied.pop("weights"), nested())
     assert copied == {k: v for k, v in model.get_params().items() if k != "weights"}
@@ -388,7 +395,7 @@ def number_wanted(estimator, X, y=None):
 def test_grid_search_splits_a_similarity_both_ways():
     splits = KFold(3, shuffle=True, random_state=0)
     grid = {"n_clusters": [1, 2, 4]}
-    search = GridSearchCV(ConvexHierarchicalClustering(), grid, scoring=number_wanted, cv=splits)
+    search = GridSearchCV(OfSimilarity(), grid, scoring=number_wanted, cv=splits)
     search.fit(nested())
     assert search.best_params_ == {"n_clusters": 4}
     assert_array_equal(search.best_estimator_.labels_, GROUPS)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import convexhc
-from convexhc.commands.progress import ProgressLine, follow
+from convexhc.progress_line import ProgressLine
 
 
 class Terminal(io.StringIO):
@@ -80,7 +80,7 @@ def test_clearing_leaves_an_empty_line():
 def test_a_path_is_followed_to_its_end(lambdas):
     K = convexhc.as_graph(np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6))
     line, _ = line_and_clock()
-    path = convexhc.solve_path(K, lambdas, on_check=follow(line, K, weights=None, lambdas=lambdas))
+    path = convexhc.solve_path(K, lambdas, progress=line)
     drawn = line.stream.getvalue().split("\x1b[K")[1:]
     assert len(drawn) == len(path.levels)
     last = path.levels[-1]

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from estimator_data import GROUPS, NEIGHBOURS, indefinite, nested, points
+from estimator_data import GROUPS, NEIGHBOURS, OfSimilarity, indefinite, nested, points
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -20,11 +20,11 @@ from sklearn.utils.estimator_checks import (
 
 import convexhc
 from convexhc import estimators
-from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
+from convexhc.estimators import ConvexClustering
 
 # Loose, for most checks ask whether a fit works, not how exact it is. "auto", since they make
 # similarities that are singular, or rounded to integers.
-PRECOMPUTED = ConvexHierarchicalClustering(shift="auto", tol=0.03)
+PRECOMPUTED = OfSimilarity(shift="auto", tol=0.03)
 PAPER = clone(PRECOMPUTED).set_params(weights=10, method="admm", lam_step=1.0)
 POINTS = ConvexClustering(n_lambdas=10, tol=0.01)
 # The checks pass points and similarities at random, in which there are no groups to find.
@@ -91,7 +91,7 @@ class Recorder:
 def test_callbacks_are_told_of_every_lam():
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
     recorder = Recorder()
-    model = ConvexHierarchicalClustering(2, tol=1e-2).set_callbacks(recorder).fit(nested())
+    model = OfSimilarity(2, tol=1e-2).set_callbacks(recorder).fit(nested())
     each = ["begin lam", "end lam"] * len(model.lambdas_)
     assert recorder.told == ["setup", "begin fit", *each, "end fit", "teardown"]
     assert_array_equal(recorder.ended[0].labels_, model.labels_)
@@ -111,7 +111,7 @@ def test_callbacks_reach_into_a_pipeline(lam):
 
 def test_a_callback_may_end_the_path():
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
-    model = ConvexHierarchicalClustering(tol=1e-2).set_callbacks(Recorder(stop_at=4))
+    model = OfSimilarity(tol=1e-2).set_callbacks(Recorder(stop_at=4))
     fitted = model.fit(nested())
     assert not fitted.path_.complete
     assert fitted.path_.n_clusters.min() <= 4
@@ -125,6 +125,6 @@ def test_scikit_learn_without_callbacks_will_do(monkeypatch):
         for module in [name for name in sys.modules if name.startswith("convexhc.estimators")]:
             older.delitem(sys.modules, module)
         alone = importlib.import_module("convexhc.estimators")
-    model = alone.ConvexHierarchicalClustering(4)
+    model = alone.ConvexHierarchicalClustering(4, similarity="precomputed")
     assert not hasattr(model, "set_callbacks")
     assert_array_equal(model.fit_predict(nested()), GROUPS)

@@ -59,7 +59,7 @@ def test_results_are_those_of_the_path(adata):
     assert_array_equal(found["lambdas"], path.lambdas)
     assert_array_equal(found["path_n_clusters"], path.n_clusters)
     assert_array_equal(found["relative_gap"], path.relative_gap)
-    assert set(found["status"]) == {Status.SOLVED}
+    assert set(found["status"]) == {Status.SOLVED.name}
     assert found["params"]["n_clusters"] == 3
     assert found["params"]["l1_ratio"] == 0.2
     assert found["similarity"]["kind"] == "two_hop"

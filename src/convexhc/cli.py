@@ -19,29 +19,40 @@ from convexhc.commands.fit import fit
 from convexhc.commands.inspection import cut, info, report
 from convexhc.commands.messages import Ending
 from convexhc.progress_line import ProgressLine
+from convexhc.similarity.result import Shift
 from convexhc.solvers.choose import METHODS
 from convexhc.version import __version__
 
 EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted"
+# Options of earlier versions, and their new names.
+RENAMED = {
+    "--neighbors": "--weights",
+    "--min-size": "--min-cluster-size",
+    "--gamma": "--shift",
+    "--resolution": "--lam-step",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the answer is the exit code."""
+    """Run a command and return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    options = build_parser().parse_args(given)
+    parser = build_parser()
+    for old in RENAMED.keys() & {word.split("=")[0] for word in given}:
+        parser.error(f"{old} is now {RENAMED[old]}")
+    options = parser.parse_args(given)
     options.given = given
     return run_command(options)
 
 
 def run_command(options: argparse.Namespace) -> int:
-    """Call ``options.run``, and turn what it raises into a line and an exit code."""
+    """Call ``options.run``; an exception becomes a line on standard error and an exit code."""
     quiet, as_json = getattr(options, "quiet", False), getattr(options, "json", False)
     progress = ProgressLine(sys.stderr, quiet=quiet)
     try:
         with _warnings_in_one_line():
             return int(options.run(options, _speaker(quiet and not as_json), progress))
     except BrokenPipeError:
-        # Whoever read our output has had enough; nothing more may be written at exit either.
+        # The reader of our output has closed the pipe; flushing at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (Ending, KeyboardInterrupt, *EXPECTED) as error:
@@ -51,12 +62,12 @@ def run_command(options: argparse.Namespace) -> int:
         return code
 
 
-# Anything else is a mistake of the program, and leaves with its traceback.
+# Any other exception is a bug, and is shown with its traceback.
 EXPECTED = (ValueError, TypeError, MemoryError, OSError, ImportError)
 
 
 def _ending(error: BaseException) -> tuple[str, int]:
-    """What to say of an error, and the exit code."""
+    """Message and exit code of an exception."""
     if isinstance(error, Ending):
         return str(error), error.code
     if isinstance(error, KeyboardInterrupt):
@@ -71,14 +82,14 @@ def _speaker(quiet: bool) -> Callable[[str], None]:
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Warnings as the command's own words, without the line of code they come from."""
+    """Print warnings in one line, without the line of code they come from."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda text, *_: print(f"convexhc: warning: {text}", file=sys.stderr)
         yield
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Every command with its options and an example."""
+    """The parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="convexhc",
         description="Convex hierarchical clustering of graphs, certified at every scale.",
@@ -116,7 +127,7 @@ def _add_demo(commands: Commands) -> None:
     parser.add_argument(
         "-o", "--output", default="demo", help="folder for the reports (default %(default)s)"
     )
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
     parser.set_defaults(run=demo)
 
 
@@ -127,25 +138,31 @@ def _add_graph(parser: argparse.ArgumentParser, or_else: str = "") -> None:
         "--similarity",
         default="graph",
         choices=PAIRWISE,
-        help="how the graph becomes a similarity; graph: chosen by the graph; precomputed: the "
-        "file holds a similarity (default %(default)s)",
+        help="how the similarity is made from the graph; precomputed: the file holds a similarity "
+        "(default %(default)s)",
     )
-    parser.add_argument("--shift", type=float, help="amount added to the diagonal")
+    parser.add_argument(
+        "--shift", type=_shift, help="added to the diagonal; auto: what makes it positive definite"
+    )
     parser.add_argument("--symmetrize", choices=["mean", "max", "min"], help="for directed graphs")
     parser.add_argument(
         "--weights",
         default="multiscale",
         metavar="W",
-        help="edge weights of the penalty: multiscale preserves every scale; K keeps the K "
-        "strongest neighbours of every node; all keeps every pair (default %(default)s)",
+        help="edge weights of the penalty; multiscale: preserve every scale; a number: that many "
+        "strongest neighbours per node; all: every pair (default %(default)s)",
     )
     parser.add_argument(
         "--space",
         default="auto",
         choices=SPACES,
-        help="where the penalty acts; similarity: the paper's problem; auto: features, or the "
-        "paper's problem if --weights are given (default %(default)s)",
+        help="where the penalty acts; similarity: the paper's problem; auto: features for "
+        "multiscale weights, else similarity (default %(default)s)",
     )
+
+
+def _shift(text: str) -> Shift:
+    return "auto" if text == "auto" else float(text)
 
 
 def _add_fit(commands: Commands) -> None:
@@ -162,7 +179,7 @@ def _add_fit(commands: Commands) -> None:
         f"{FEATURES.l1_ratio:g} for features, {Options.l1_ratio} for the paper's problem)",
     )
     parser.add_argument(
-        "--lambdas", help="'0.1,0.5,1' or 'from:to:count' (default: found by itself)"
+        "--lambdas", help="'0.1,0.5,1' or 'from:to:count' (default: chosen automatically)"
     )
     parser.add_argument(
         "--tol", type=float, default=Options.tol, help="relative gap (default %(default)g)"
@@ -176,7 +193,7 @@ def _add_fit(commands: Commands) -> None:
     parser.add_argument(
         "--max-iter",
         type=int,
-        help=f"iterations for one lam (default {FEATURES.max_iter} for features, "
+        help=f"iterations per lam (default {FEATURES.max_iter} for features, "
         f"{Options.max_iter} for the paper's problem)",
     )
     parser.add_argument(
@@ -199,9 +216,9 @@ def _add_fit(commands: Commands) -> None:
     )
     parser.add_argument("--n-jobs", type=int, default=2, help="threads (default %(default)s)")
     again = parser.add_mutually_exclusive_group()
-    again.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    again.add_argument("--resume", action="store_true", help="continue an interrupted run")
     again.add_argument("--force", action="store_true", help="overwrite a run in the folder")
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
     parser.add_argument(
         "--json", action="store_true", help="print the record of the run (run.json) and no text"
     )
@@ -213,18 +230,20 @@ def _add_cut(commands: Commands) -> None:
     parser = _command(commands, "cut", text, "convexhc cut out -k 5")
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
     scale = parser.add_mutually_exclusive_group(required=True)
-    scale.add_argument("-k", "--n-clusters", type=int, help="exactly so many clusters")
+    scale.add_argument("-k", "--n-clusters", type=int, help="number of clusters, exactly")
     scale.add_argument("--lam", type=float, help="strength of the penalty")
     parser.add_argument(
         "--by",
         default="pruning",
         choices=["pruning", "lam"],
-        help="with -k: the best pruning of the tree, or the level of the tree with at most so many "
-        "clusters (default %(default)s)",
+        help="with -k: the best pruning of the tree, or its level of at most that many clusters "
+        "(default %(default)s)",
     )
     parser.add_argument("--min-cluster-size", type=int, help="smaller clusters do not count")
-    parser.add_argument("--noise", action="store_true", help="label their members -1")
-    parser.add_argument("-o", "--output", metavar="FILE", help="default: the screen")
+    parser.add_argument(
+        "--noise", action="store_true", help="label the nodes of smaller clusters -1"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
     parser.set_defaults(run=lambda options, say, progress: cut(options, say))
 
@@ -234,13 +253,13 @@ def _add_report(commands: Commands) -> None:
         commands, "report", "Write report.html of a finished fit.", "convexhc report out"
     )
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
-    parser.add_argument("-o", "--output", metavar="FILE", help="default: OUT/report.html, anew")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: OUT/report.html, replaced")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
     parser.set_defaults(run=lambda options, say, progress: report(options, say))
 
 
 def _add_info(commands: Commands) -> None:
-    text = "Size of a graph, and what a fit would cost in memory and time; or what a fit left."
+    text = "Size of a graph and the cost of a fit in memory and time; or a summary of results."
     parser = _command(commands, "info", text, "convexhc info edges.csv, or convexhc info out")
     _add_graph(parser, "; or the folder of a fit, or a saved path")
     parser.set_defaults(run=lambda options, say, progress: info(options, say))

@@ -13,8 +13,6 @@ from convexhc._text import clock, counted
 from convexhc.path.level import Level
 from convexhc.path.plan import Plan
 
-_BAR_WIDTH = 24
-
 
 @dataclass
 class ProgressLine:
@@ -30,11 +28,14 @@ class ProgressLine:
         Draw nothing.
     now : callable
         The clock, in seconds.
+    width : int
+        Characters of the bar.
     """
 
     stream: TextIO
     quiet: bool = False
     now: Callable[[], float] = time.monotonic
+    width: int = 24
     drawn: bool = False
     # Smallest share seen, and when: a path first probes for its start, and a resumed one starts
     # in the middle.
@@ -48,8 +49,7 @@ class ProgressLine:
         share = min(max(share, 0.0), 1.0)
         if share <= self.lowest:
             self.lowest, self.began = share, self.now()
-        full = round(_BAR_WIDTH * share)
-        bar = "#" * full + "." * (_BAR_WIDTH - full)
+        bar = ("#" * round(self.width * share)).ljust(self.width, ".")
         self.stream.write(f"\r\x1b[K[{bar}] {text}{self._time_left(share)}")
         self.stream.flush()
         self.drawn = True
@@ -73,7 +73,7 @@ def progress_listener(
     on_check: Callable[[Level], object] | None,
     plan: Plan,
 ) -> Callable[[Level], object] | None:
-    """What the engine calls after every lam: the progress asked for, then ``on_check``.
+    """The function to call after every lam: shows the progress, then calls ``on_check``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The tool for single-cell data: cluster the cells of an AnnData object, as scanpy's tools do."""
+"""Clustering of single-cell data: cells of an AnnData object, in the style of scanpy's tools."""
 
 from __future__ import annotations
 
@@ -31,55 +31,46 @@ def convexhc(
 ) -> Any:
     """Cluster cells by their neighbourhood graph, at every scale.
 
-    The graph is ``adata.obsp[obsp]``, by default that of ``scanpy.pp.neighbors``; K is made from
-    it, and the path solved and cut, by `ConvexHierarchicalClustering`.
+    Fits `ConvexHierarchicalClustering` to the graph ``adata.obsp[obsp]``, by default that of
+    ``scanpy.pp.neighbors``.
 
     Parameters
     ----------
     adata : AnnData
-        Annotated data; given new entries in ``obs`` and ``uns`` unless ``copy`` is true.
+        Annotated data. Results are written to ``obs`` and ``uns`` unless ``copy`` is true.
     obsp : str
         Name of the cell-by-cell graph.
     key_added : str
-        Name of the results in ``adata.obs`` and ``adata.uns``, replaced if they are there.
-    n_clusters : int, optional
-        Number of clusters, by the best pruning of the tree.
-    lam : float, optional
-        Solve for this strength of the penalty alone. Give at most one of the two; with neither,
-        the scale of `Path.suggestion` is taken.
-    min_cluster_size : int, optional
-        Smaller clusters do not count. Default as for `Path.labels`.
+        Name of the results in ``adata.obs`` and ``adata.uns``; existing ones are replaced.
+    n_clusters, lam, min_cluster_size, weights
+        As for `ConvexHierarchicalClustering`.
     similarity : str
-        How K is made from the graph: as `ConvexHierarchicalClustering` does for a similarity of
-        that name. "graph" is `convexhc.cluster`; "precomputed" takes the graph itself for K.
-    weights : "multiscale", int, graph or None
-        Edge weights of the penalty, as for `ConvexHierarchicalClustering`.
+        How K is made from the graph, as for `convexhc.cluster`: one of the similarities of graphs,
+        or "precomputed" if the graph is K.
     copy : bool
-        Return a copy with the results instead of writing them into ``adata``.
+        Return a copy with the results instead of writing them to ``adata``.
     **options
-        Further parameters of `ConvexHierarchicalClustering`: ``shift``, ``space``, ``l1_ratio``,
+        Further parameters of `ConvexHierarchicalClustering`: ``space``, ``shift``, ``l1_ratio``,
         ``method``, ``tol``, ``max_iter``, ``max_clusters``, ``lam_step``, ``progress``.
 
     Returns
     -------
     AnnData or None
-        The copy, if one was asked for. Written are
+        The copy, if ``copy`` is true. Results:
 
         ``obs[key_added]`` : categorical of str
-            Cluster of every cell: "0", "1", ... by first occurrence.
+            Cluster of every cell: "0", "1", ..., numbered by first occurrence.
         ``uns[key_added]`` : dict
             ``linkage`` (scipy's form, over cells), ``n_connected_components``, ``version``; for
             every lam solved ``lambdas``, ``path_n_clusters``, ``relative_gap``,
             ``effective_rank``, ``n_iter``, ``status``; and the dicts ``params``, ``similarity``
-            and, if the scale was chosen, ``plateau``. All of it can be written to h5ad.
-
-        Time and memory are those of `convexhc.solve_path` on n cells.
+            and, if the scale was suggested, ``plateau``. All of it can be written to h5ad.
 
     Raises
     ------
     ValueError, TypeError
-        No such graph, a graph that is not symmetric, or as `ConvexHierarchicalClustering`.
-        Nothing is written then.
+        No such graph, a graph that is not symmetric, or an option out of its range. Nothing is
+        written then.
 
     Examples
     --------
@@ -91,47 +82,30 @@ def convexhc(
     >>> adata.obs["convexhc"].tolist()
     ['0', '0', '0', '1', '1', '1']
     """
-    fitted = ConvexHierarchicalClustering(
+    named("similarity", similarity, dict.fromkeys(PAIRWISE))
+    model = ConvexHierarchicalClustering(
         n_clusters,
         lam=lam,
-        similarity=_checked_similarity(similarity),
+        similarity=similarity,
         weights=weights,
         min_cluster_size=min_cluster_size,
-        **_checked_options(options),
-    ).fit(_cells(adata, obsp))
+    )
+    # Neighbours are those of points.
+    known = set(model.get_params()) - {"n_neighbors"}
+    unknown = sorted(set(options) - known)
+    if unknown:
+        raise TypeError(
+            f"unknown option {unknown[0]!r}: the options are {', '.join(sorted(known))}."
+        )
+    fitted = model.set_params(**options).fit(_cells(adata, obsp))
     target = adata.copy() if copy else adata
     target.obs[key_added] = _categories(fitted.labels_)
     target.uns[key_added] = _results(fitted, obsp)
     return target if copy else None
 
 
-def _checked_similarity(similarity: str) -> str:
-    """Refuse the similarities that are of points."""
-    named("similarity", similarity, dict.fromkeys(PAIRWISE))
-    return similarity
-
-
-def _checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Refuse what is no option here, so that a slip is told apart from a parameter of its own."""
-    known = (
-        "shift",
-        "space",
-        "l1_ratio",
-        "method",
-        "tol",
-        "max_iter",
-        "max_clusters",
-        "lam_step",
-        "progress",
-    )
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise TypeError(f"unknown option {unknown[0]!r}: the options are {', '.join(known)}.")
-    return options
-
-
 def _cells(adata: Any, obsp: str) -> Any:
-    """The graph between cells, by their names where these tell them apart."""
+    """The graph of the cells, with their names if these are unique."""
     if not hasattr(adata, "obsp") or not hasattr(adata, "obs_names"):
         raise TypeError(
             f"adata must be an AnnData object, received {type(adata).__name__}: for a matrix or a "
@@ -148,20 +122,20 @@ def _cells(adata: Any, obsp: str) -> Any:
 
 
 def _categories(labels: Any) -> Any:
-    """Labels as scanpy writes them: text, in the order of the numbers."""
+    """Labels as scanpy writes them: categories of text, in numerical order."""
     import pandas as pd
 
     return pd.Categorical(labels.astype(str), categories=[str(k) for k in range(labels.max() + 1)])
 
 
 def _results(fitted: ConvexHierarchicalClustering, obsp: str) -> dict[str, Any]:
-    """What goes to uns: arrays, text, numbers and dicts of these, which is all h5ad can hold."""
+    """The entry of ``uns``: arrays, text, numbers and dicts of these, as h5ad can hold."""
     path = fitted.path_
     results = {
         "params": {**_written(fitted.get_params()), "obsp": obsp},
         "version": path.provenance.version,
         "similarity": _written(fitted.similarity_),
-        # Copies, since those of the tree are read-only and scanpy's users edit theirs.
+        # Copies, since the arrays of the path are read-only.
         "linkage": fitted.linkage_.copy(),
         "n_connected_components": fitted.n_connected_components_,
         "lambdas": path.lambdas.copy(),
@@ -177,7 +151,7 @@ def _results(fitted: ConvexHierarchicalClustering, obsp: str) -> dict[str, Any]:
 
 
 def _written(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that are set, in types that can be written; a graph is only said to be given."""
+    """The options that are set, as plain values; any other object becomes "given"."""
     plain = bool | int | float | str
     written = {}
     for name, value in values.items():

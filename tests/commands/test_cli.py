@@ -34,9 +34,7 @@ FILES = {
 ONE = ["--lambdas", "1"]
 
 
-either_solver = pytest.mark.parametrize(
-    ("solver", "given"), [("cluster", []), ("solve_path", ["--weights", "10"])]
-)
+either_problem = pytest.mark.parametrize("given", [[], ["--weights", "10"]], ids=str)
 
 
 def read_csv(text: str) -> list[dict[str, str]]:
@@ -251,7 +249,7 @@ def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixt
         assert word in said
     assert "similarity graph" in said
     assert "in feature space" in said
-    assert main(["info", str(edges), "--similarity", "diffusion"]) == 0
+    assert main(["info", str(edges), "--similarity", "diffusion", "--weights", "10"]) == 0
     said = capsys.readouterr().out
     for word in ("similarity diffusion", "with method", "memory", "time"):
         assert word in said
@@ -281,16 +279,16 @@ def test_the_paper_s_problem_is_a_matter_of_options(
 ) -> None:
     graph = convexhc.as_graph(str(edges))
     expected = {
-        "--neighbors 5": convexhc.solve_path(
+        "--weights 5": convexhc.solve_path(
             convexhc.similarity.from_graph(graph), [0.5, 1], weights=5
         ),
-        "--similarity two_hop": convexhc.solve_path(
+        "--similarity two_hop --weights 10": convexhc.solve_path(
             convexhc.similarity.two_hop(graph), [0.5, 1], weights=10
         ),
-        "--l1-ratio 0.5 --neighbors 0": convexhc.solve_path(
+        "--l1-ratio 0.5 --weights all": convexhc.solve_path(
             convexhc.similarity.from_graph(graph), [0.5, 1], l1_ratio=0.5
         ),
-        "--shift 1": convexhc.solve_path(
+        "--shift 1 --weights 10": convexhc.solve_path(
             convexhc.similarity.from_graph(graph, shift=1.0), [0.5, 1], weights=10
         ),
         "": convexhc.cluster(graph, [0.5, 1]),
@@ -302,8 +300,8 @@ def test_the_paper_s_problem_is_a_matter_of_options(
         found = convexhc.Path.load(out / "path.npz")
         np.testing.assert_array_equal(found.objective, path.objective)
         np.testing.assert_array_equal(found.partitions, path.partitions)
-    assert main(["info", str(tmp_path / str(len("--neighbors 5")))]) == 0
-    assert "similarity graph, neighbors 5" in capsys.readouterr().out
+    assert main(["info", str(tmp_path / str(len("--weights 5")))]) == 0
+    assert "similarity graph, weights 5" in capsys.readouterr().out
 
 
 def test_a_graph_without_groups_calls_for_caution(
@@ -402,9 +400,8 @@ def test_lambdas_that_are_no_numbers_are_refused() -> None:
             parse_lambdas(text)
 
 
-@either_solver
+@either_problem
 def test_a_failed_computation_exits_with_one(
-    solver: str,
     given: list[str],
     edges: Path,
     tmp_path: Path,
@@ -414,7 +411,7 @@ def test_a_failed_computation_exits_with_one(
     def fail(*_: object, **__: object) -> None:
         raise np.linalg.LinAlgError("Eigenvalues did not converge")
 
-    monkeypatch.setattr(f"convexhc.commands.fit.{solver}", fail)
+    monkeypatch.setattr("convexhc.commands.fit.cluster", fail)
     assert main(["fit", str(edges), "-o", str(tmp_path / "out"), *given]) == 1
     assert "did not converge" in capsys.readouterr().err
 

@@ -82,11 +82,8 @@ def test_info_of_an_unfinished_run_tells_how_far_it_got_and_how_to_go_on(
     assert {file.name for file in out.iterdir()} == set(FILES)
 
 
-@pytest.mark.parametrize(
-    ("solver", "given"), [("cluster", []), ("solve_path", ["--weights", "10"])]
-)
+@pytest.mark.parametrize("given", [[], ["--weights", "10"]], ids=str)
 def test_interrupted_before_the_first_lam_leaves_nothing(
-    solver: str,
     given: list[str],
     edges: Path,
     tmp_path: Path,
@@ -96,7 +93,7 @@ def test_interrupted_before_the_first_lam_leaves_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"convexhc.commands.fit.{solver}", interrupted)
+    monkeypatch.setattr("convexhc.commands.fit.cluster", interrupted)
     assert main(["fit", str(edges), "-o", str(tmp_path / "out"), *given]) == 130
     assert "nothing to go on from" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -229,7 +229,7 @@ def test_spoiled_flows_are_not_believed(kept, monkeypatch):
     X, weights = rng.normal(size=(20, 2)), Graph.from_matrix(random_weights(rng, 20))
     problem = points_problem(X, weights, 0.05)
     edges = problem.penalty.edges
-    true, spoiled = points_solve.complete, []
+    true, spoiled = points_solve.complete_point_dual, []
 
     def complete(problem, found, **options):
         done = true(problem, found, **options)
@@ -237,7 +237,7 @@ def test_spoiled_flows_are_not_believed(kept, monkeypatch):
         spoiled.append(bool(inside.any()))
         return replace(done, dual=np.where(inside[:, None], kept * done.dual, done.dual))
 
-    monkeypatch.setattr(points_solve, "complete", complete)
+    monkeypatch.setattr(points_solve, "complete_point_dual", complete)
     found = solve_points(problem, start=None, tol=1e-8, max_iter=200)
     assert any(spoiled)
     assert found.status is Status.SOLVED

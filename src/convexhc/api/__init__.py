@@ -1,7 +1,8 @@
 """The entry points: one set of options behind all of them."""
 
-from convexhc.api.clustering import cluster, solve_features_path
+from convexhc.api.clustering import cluster
 from convexhc.api.cohort import Cohort, Outcome, solve_paths
+from convexhc.api.features_path import solve_features_path
 from convexhc.api.graph_path import solve_path
 from convexhc.api.options import Options
 from convexhc.api.points_path import solve_points_path

@@ -14,39 +14,42 @@ from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from joblib import Parallel, delayed
 
 from convexhc._checks import checked_count
-from convexhc.api.clustering import cluster
-from convexhc.graph import Graph
+from convexhc.api.clustering import FROM_POINTS, cluster
+from convexhc.api.single_lam import similarity_record
 from convexhc.io import as_graph
 from convexhc.kernels.threads import limited_threads
 from convexhc.path.path import Path
+from convexhc.provenance import fingerprint
+from convexhc.similarity import Similarity
 from convexhc.version import __version__
 
-# Options of cluster that concern a single run, and what to use instead.
+# Options of `cluster` that concern a single run, and what to use instead.
 _SINGLE = {"checkpoint": "folder", "on_check": "on_result", "progress": "on_result"}
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of one graph.
+    """The result of one graph: its path, or its error.
 
     Attributes
     ----------
     name : hashable
-        Its name, or its place among the graphs.
+        Name of the graph, or its position.
     path : Path or None
-        The path; None if it failed.
+        The path; None after a failure.
     error : str or None
-        What went wrong, as ``ValueError: ...``; None if nothing did.
+        The error, as ``ValueError: ...``; None after a success.
     trace : str
-        The whole traceback of a failure.
+        The full traceback of the error.
     seconds : float
-        Time it took where it was solved; zero if it was read from the folder.
+        Solve time in the worker; zero if the path was read from the folder.
     resumed : bool
-        Whether it was read from the folder.
+        Whether the path was read from the folder.
     """
 
     name: Hashable
@@ -59,7 +62,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Cohort:
-    """The outcomes of many graphs, in the order in which these were given."""
+    """The outcomes of many graphs, in the order of the input."""
 
     outcomes: tuple[Outcome, ...] = field(repr=False)
 
@@ -74,12 +77,12 @@ class Cohort:
 
     @property
     def paths(self) -> dict[Hashable, Path]:
-        """The paths that were solved, by name."""
+        """The solved paths, by name."""
         return {each.name: each.path for each in self.outcomes if each.path is not None}
 
     @property
     def failed(self) -> dict[Hashable, str]:
-        """What went wrong with the others, by name."""
+        """The errors of the other graphs, by name."""
         return {each.name: each.error for each in self.outcomes if each.error is not None}
 
 
@@ -87,9 +90,9 @@ OnResult = Callable[[int, Outcome], object]
 
 
 class _Task(NamedTuple):
-    """One graph on its way: where it stands among the others, and where its path is kept."""
+    """One graph to solve: position, name, data, options, and the file for its path."""
 
-    place: int
+    position: int
     name: Hashable
     graph: Any
     options: dict[str, Any]
@@ -116,17 +119,17 @@ def solve_paths(
     Parameters
     ----------
     graphs : mapping from name to graph, or iterable of graphs
-        Anything `convexhc.as_graph` reads; names are the places 0, 1, ... without a mapping.
+        What `convexhc.cluster` takes; without a mapping the names are the positions 0, 1, ...
     n_jobs : int, optional
-        Workers; -1 for one on every core. By default one, or as ``parallel_config`` says.
+        Workers; -1 for one per core. Default: one, or the setting of ``parallel_config``.
     n_threads : int
-        Threads of a worker. One is best while there are more graphs than cores.
+        Threads per worker. One is best while there are more graphs than cores.
     folder : path, optional
-        Where the path of every graph is kept as an npz file as soon as it is solved. A later call
-        reads what is there for the same graph, options and version, and solves the rest. Only
-        the calling process writes.
+        Folder in which each path is saved as an npz file once it is solved. A later call reads the
+        files of the same graph, options and version, and solves the rest. Only the calling process
+        writes.
     each : mapping from name to options, optional
-        Options of single graphs, over the common ones.
+        Options of single graphs, which override the common ones.
     on_result : callable, optional
         Called as ``on_result(done, outcome)`` in the calling process, in the order of completion.
     **options
@@ -135,18 +138,18 @@ def solve_paths(
     Returns
     -------
     Cohort
-        One `Outcome` a graph, in the order given; ``paths`` and ``failed`` by name.
+        One `Outcome` per graph, in the order of the input; ``paths`` and ``failed`` by name.
 
     Raises
     ------
     TypeError
-        An option that `cluster` does not have. What is wrong with a graph raises nothing: see
-        ``failed``.
+        An option that `cluster` does not have. An error of a single graph is not raised: it is
+        reported in ``failed``.
 
     Notes
     -----
-    A worker that is killed, for want of memory say, ends the call; what was finished is in the
-    folder, and a second call goes on from there.
+    A worker that is killed, for instance for lack of memory, ends the call. The paths finished
+    until then are in the folder, and a second call solves the rest.
 
     Examples
     --------
@@ -167,56 +170,55 @@ def solve_paths(
     if unknown:
         raise ValueError(f"each has options for {unknown[0]!r}, which is no name of a graph.")
     tasks = [
-        _Task(place, name, graph, {**common, **_checked(special.get(name, {}))}, n_threads)
-        for place, (name, graph) in enumerate(named.items())
+        _Task(position, name, graph, {**common, **_checked(special.get(name, {}))}, n_threads)
+        for position, (name, graph) in enumerate(named.items())
     ]
     found: dict[int, Outcome] = {}
-    for place, outcome in _outcomes(tasks, n_jobs, folder):
-        found[place] = outcome
+    for position, outcome in _outcomes(tasks, n_jobs, folder):
+        found[position] = outcome
         if on_result is not None:
             on_result(len(found), outcome)
-    return Cohort(tuple(found[place] for place in range(len(tasks))))
+    return Cohort(tuple(found[position] for position in range(len(tasks))))
 
 
 def _outcomes(
     tasks: list[_Task], n_jobs: int | None, folder: str | os.PathLike[str] | None
 ) -> Iterator[tuple[int, Outcome]]:
-    """Place and outcome of every task: those in the folder first, then as they come."""
-    open_: dict[int, _Task] = {}
+    """Position and outcome of every task: saved ones first, then in the order of completion."""
+    unsolved: dict[int, _Task] = {}
     for task in tasks:
-        kept = task
         if folder is not None:
             try:
-                kept = _kept(task, File(folder))
+                task = _with_file(task, File(folder))
             except Exception as error:
-                yield task.place, _failure(task.name, error)
+                yield task.position, _failure(task.name, error)
                 continue
-            stored = _stored(kept)
-            if stored is not None:
-                yield task.place, stored
+            saved = _saved(task)
+            if saved is not None:
+                yield task.position, saved
                 continue
-        open_[task.place] = kept
-    # All at once: joblib would else hold back what its workers of the first moment cannot take,
-    # and workers of a cluster that come later would stay idle.
+        unsolved[task.position] = task
+    # Dispatch everything at once: otherwise joblib sizes its queue by the first workers, and
+    # workers that join a cluster later stay idle.
     workers = Parallel(
         n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="all"
     )
-    for place, outcome in workers(delayed(_solved)(task) for task in open_.values()):
-        file = open_[place].file
+    for position, outcome in workers(delayed(_solve)(task) for task in unsolved.values()):
+        file = unsolved[position].file
         if file is not None and outcome.path is not None:
             outcome.path.save(file)
-        yield place, outcome
+        yield position, outcome
 
 
-def _solved(task: _Task) -> tuple[int, Outcome]:
-    """One path, in a worker; an error becomes an outcome."""
+def _solve(task: _Task) -> tuple[int, Outcome]:
+    """Solve one path, in a worker; an error becomes an outcome."""
     begun = time.perf_counter()
     try:
         with limited_threads(task.n_threads):
             path = cluster(task.graph, **task.options)
     except Exception as error:
-        return task.place, _failure(task.name, error)
-    return task.place, Outcome(task.name, path, seconds=time.perf_counter() - begun)
+        return task.position, _failure(task.name, error)
+    return task.position, Outcome(task.name, path, seconds=time.perf_counter() - begun)
 
 
 def _failure(name: Hashable, error: Exception) -> Outcome:
@@ -225,7 +227,7 @@ def _failure(name: Hashable, error: Exception) -> Outcome:
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that cluster has, and that several graphs can share."""
+    """The options, if `cluster` has them and several graphs can share them."""
     known = list(inspect.signature(cluster).parameters)[1:]
     for name in options:
         if name in _SINGLE:
@@ -234,25 +236,31 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
             raise TypeError(f"cluster has no option {name!r}; it has {', '.join(known)}.")
     shared = dict(options)
     if isinstance(shared.get("lambdas"), Iterator):
-        # An iterator would be empty after the first graph.
+        # The first graph would exhaust an iterator.
         shared["lambdas"] = list(shared["lambdas"])
     return shared
 
 
-def _kept(task: _Task, folder: File) -> _Task:
-    """The task with the file its path is kept in; its name tells data, options and version."""
+def _with_file(task: _Task, folder: File) -> _Task:
+    """The task with its file, whose name is a digest of data, options and version."""
     folder.mkdir(parents=True, exist_ok=True)
-    graph = as_graph(task.graph, signed=task.options.get("similarity") == "precomputed")
-    mark = hashlib.sha256(_digest(graph).encode())
-    for key in sorted(task.options):
-        mark.update(json.dumps([key, _plain(key, task.options[key])]).encode())
-    mark.update(json.dumps([__version__, repr(task.name), [str(n) for n in graph.names]]).encode())
-    said = re.sub(r"[^A-Za-z0-9]+", "-", str(task.name)).strip("-")[:40]
-    return task._replace(graph=graph, file=folder / f"{said}-{mark.hexdigest()[:16]}.npz")
+    kind = task.options.get("similarity")
+    data = task.graph
+    if kind in FROM_POINTS:
+        mark: list[Any] = [joblib.hash(data)]
+    else:
+        graph = as_graph(data, signed=kind == "precomputed")
+        mark = [fingerprint(graph), [str(name) for name in graph.names], similarity_record(data)]
+        data = data if isinstance(data, Similarity) else graph
+    options = [[key, _plain(key, task.options[key])] for key in sorted(task.options)]
+    text = json.dumps([__version__, repr(task.name), mark, options])
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    name = re.sub(r"[^A-Za-z0-9]+", "-", str(task.name)).strip("-")[:40]
+    return task._replace(graph=data, file=folder / f"{name}-{digest}.npz")
 
 
-def _stored(task: _Task) -> Outcome | None:
-    """The outcome of an earlier call, if its file is there and whole."""
+def _saved(task: _Task) -> Outcome | None:
+    """The outcome of an earlier call, if its file exists and is complete."""
     if task.file is None or not task.file.exists():
         return None
     try:
@@ -262,9 +270,11 @@ def _stored(task: _Task) -> Outcome | None:
 
 
 def _plain(key: str, value: Any) -> Any:
-    """An option as JSON, for the fingerprint."""
+    """An option as JSON can hold it."""
     if key == "weights" and not isinstance(value, str | int | np.integer | None):
-        return _digest(as_graph(value))
+        return fingerprint(as_graph(value))
+    if key == "points" and value is not None:
+        return joblib.hash(value)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, str | int | float | None):
@@ -275,10 +285,3 @@ def _plain(key: str, value: Any) -> Any:
         f"{key} = {value!r} cannot be told apart from one run to the next: give a plain value, or "
         "leave the folder out."
     )
-
-
-def _digest(graph: Graph) -> str:
-    mark = hashlib.sha256()
-    for array in (graph.tail, graph.head, graph.weight, graph.diagonal):
-        mark.update(array.tobytes())
-    return mark.hexdigest()

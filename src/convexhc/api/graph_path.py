@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from convexhc.api.options import Keep, Lambdas, MethodLike, OnLevel, Options, Progress
+from convexhc.api.options import Keep, Lambdas, MethodLike, Monitor, OnLevel, Options, Progress
 from convexhc.api.single_lam import read_problem, similarity_record
 from convexhc.kernels.threads import threads_along
-from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.engine import FusionModel, run
 from convexhc.path.graph_model import GraphModel
 from convexhc.path.path import Path
@@ -106,15 +105,19 @@ def solve_path(
         constraint=constraint,
         keep=keep,
     )
+    return graph_path(K, weights, options, Monitor(checkpoint, on_check, progress))
+
+
+def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path:
+    """The path of the paper's problem, with checked options."""
     graph, problem = read_problem(K, 0.0, weights=weights, options=options)
-    if max_clusters is None:
+    from_above = options.max_clusters is not None
+    if not from_above:
         check_memory(problem, choose_method(problem, options.method).name)
     provenance = Provenance.of(
         options.record(similarity=similarity_record(K)), fingerprint(graph, problem.penalty.graph)
     )
-    down = options.max_clusters is not None
-    model = GraphModel(graph, problem, options.method, options.tol, options.max_iter, down)
-    store = None if checkpoint is None else Checkpoint(checkpoint, provenance.digest, problem)
+    model = GraphModel(graph, problem, options.method, options.tol, options.max_iter, from_above)
     with threads_along(problem.shape, dense=problem.fidelity.in_full):
         plan = choose_plan(model, options)
         return run(
@@ -122,13 +125,13 @@ def solve_path(
             plan,
             provenance,
             keep=options.keeper(small=graph.n <= _KEEP_NODES),
-            store=store,
-            listen=progress_listener(progress, on_check, plan),
+            store=monitor.store(provenance, problem),
+            listen=progress_listener(monitor.progress, monitor.on_check, plan),
         )
 
 
 def choose_plan(model: FusionModel[Any], options: Options) -> Plan:
-    """The plan that the options ask for: a given or geometric grid, bisection, or from above."""
+    """The plan of lam that the options ask for: a grid, bisection, or descent from consensus."""
     n_components = int(model.components.max()) + 1
     if options.grid is not None:
         return Grid(options.grid, descending=options.max_clusters is not None)

@@ -12,8 +12,10 @@ import numpy as np
 from convexhc._checks import checked_count, checked_number, named
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
+from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.level import Level
 from convexhc.progress_line import ProgressLine
+from convexhc.provenance import Provenance
 from convexhc.solvers.choose import METHODS
 from convexhc.solvers.loop import Method
 
@@ -135,6 +137,12 @@ class Monitor:
     checkpoint: str | os.PathLike[str] | None = None
     on_check: OnLevel | None = None
     progress: Progress = False
+
+    def store(self, provenance: Provenance, problem: FusionProblem) -> Checkpoint | None:
+        """The checkpoint of this run, if a file was named."""
+        if self.checkpoint is None:
+            return None
+        return Checkpoint(self.checkpoint, provenance.digest, problem)
 
 
 # Defaults of the points model: few, costly iterations; the Euclidean norm; a geometric grid.

@@ -16,7 +16,6 @@ from convexhc.graph import Graph
 from convexhc.graph_checks import checked_names
 from convexhc.io import as_graph
 from convexhc.model.problem import FusionProblem, points_problem
-from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.engine import run
 from convexhc.path.path import Path
 from convexhc.path.points_model import PointsModel
@@ -139,7 +138,10 @@ def points_path(
     record: dict[str, Any],
     graph: Graph | None = None,
 ) -> Path:
-    """The path of points, or of the features of ``graph``, with what they were made from."""
+    """The path of the points model, on points or on the features of ``graph``.
+
+    ``record`` says how the points were made; it goes to the provenance.
+    """
     problem = points_problem(X, weights, 0.0, l1_ratio=options.l1_ratio)
     check_memory(problem, "newton")
     model = PointsModel(
@@ -152,14 +154,12 @@ def points_path(
     )
     plan = choose_plan(model, options)
     provenance = Provenance.of(options.record(**record), _digest(problem))
-    file = monitor.checkpoint
-    store = None if file is None else Checkpoint(file, provenance.digest, problem)
     return run(
         model,
         plan,
         provenance,
         keep=options.keeper(small=X.size <= _KEEP_NUMBERS),
-        store=store,
+        store=monitor.store(provenance, problem),
         listen=progress_listener(monitor.progress, monitor.on_check, plan),
     )
 

@@ -1,1 +1,1 @@
-"""What the command line does: each command takes its options and says what it has to say."""
+"""The commands of the command line."""

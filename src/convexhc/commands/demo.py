@@ -1,4 +1,4 @@
-"""`convexhc demo`: a graph whose groups are known, and a real one, each with its report."""
+"""`convexhc demo`: a synthetic graph with known groups, and a real one, each with a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from convexhc.similarity import Similarity, from_graph, two_hop
 
 
 def demo(options: Namespace, say: Say, progress: ProgressLine) -> int:
-    """Solve, tell, and leave the reports in a folder; those of an earlier demo are replaced."""
+    """Solve both graphs and write their reports; those of an earlier demo are replaced."""
     folder = File(options.output)
     _fractal(folder / "fractal", say, progress)
     _karate(folder / "karate", say, progress)
@@ -43,8 +43,8 @@ def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
             f"{adjusted_rand_score(graph.coarse, solution.labels):15.3f}"
         )
     say(
-        "\nThe gap is a proof: no centroids have an objective better than ours by more than that\n"
-        "share. ARI 1 means that the clusters are exactly the known groups.\n"
+        "\nThe relative gap bounds the error: no centroids have an objective lower by more than\n"
+        "that fraction. ARI 1 means that the clusters are exactly the known groups.\n"
     )
     path = solve_path(K, progress=progress)
     progress.clear()
@@ -57,7 +57,7 @@ def _karate(folder: File, say: Say, progress: ProgressLine) -> None:
     from sklearn.metrics import adjusted_rand_score
 
     club = karate()
-    say("\nZachary's karate club: 34 members, who later split in two. All is left to the graph.\n")
+    say("\nZachary's karate club: 34 members, who later split in two. Default options.\n")
     path = cluster(club.adjacency, progress=progress)
     progress.clear()
     say(path.summary())

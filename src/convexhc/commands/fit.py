@@ -15,7 +15,7 @@ import scipy
 
 from convexhc._text import clock, counted
 from convexhc.api.clustering import cluster
-from convexhc.commands.folder import Folder, resuming
+from convexhc.commands.folder import Folder, resume_command
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Failure, Interruption, Refusal, Say
 from convexhc.graph import Graph
@@ -28,7 +28,7 @@ from convexhc.version import __version__
 
 
 def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
-    """Read, solve the path, write the folder; fail if a lam was not solved."""
+    """Read the graph, solve the path and write the folder; fail if a lam was not solved."""
     begun = time.monotonic()
     folder = Folder(File(options.output))
     lambdas = parse_lambdas(options.lambdas)
@@ -44,13 +44,13 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
         progress.clear()
         folder.write(path, graph, options.min_cluster_size)
         run = record(options, path, time.monotonic() - begun)
-        write_page(folder.report, path, graph, run)
+        write_run_report(folder.report, path, graph, run)
         folder.finish(run)
     except KeyboardInterrupt:
-        raise Interruption(_how_to_go_on(options, folder)) from None
+        raise Interruption(_resumption(options, folder)) from None
     finally:
         progress.clear()
-        folder.leave_empty()
+        folder.remove_if_empty()
     if options.json:
         say(json.dumps({"output": str(folder.root), **run}))
     else:
@@ -72,7 +72,7 @@ def solve(
     folder: Folder,
     progress: ProgressLine,
 ) -> Path:
-    """The path, with a checkpoint in the folder and a progress line."""
+    """Solve the path, with a checkpoint in the folder and a progress line."""
 
     def check(level: Level) -> None:
         folder.begin(options.given)
@@ -96,14 +96,14 @@ def solve(
     )
 
 
-def _how_to_go_on(options: Namespace, folder: Folder) -> str:
+def _resumption(options: Namespace, folder: Folder) -> str:
     if not folder.checkpoint.exists():
         return "interrupted before the first lam was solved, so there is nothing to go on from."
-    return f"interrupted; go on with: {resuming(options.given)}"
+    return f"interrupted; go on with: {resume_command(options.given)}"
 
 
 def parse_lambdas(text: str | None) -> list[float] | None:
-    """Read ``0.1,0.5,1``, or ``0.01:10:30``: thirty values from 0.01 to 10, evenly in log lam.
+    """Parse ``0.1,0.5,1``, or ``0.01:10:30``: thirty values in equal ratios from 0.01 to 10.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def parse_lambdas(text: str | None) -> list[float] | None:
 
 
 def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
-    """What run.json says: enough to do it again and to trust it."""
+    """The content of run.json: versions, options, fingerprints and certificates."""
     return {
         "convexhc": __version__,
         "python": platform.python_version(),
@@ -160,8 +160,8 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
     }
 
 
-def write_page(file: File, path: Path, graph: Graph, run: dict[str, Any]) -> None:
-    """The report of a run, with a note on where it comes from."""
+def write_run_report(file: File, path: Path, graph: Graph, run: dict[str, Any]) -> None:
+    """Write the report of a run, with a note on its origin."""
     kind = run["similarity"]
     kernel = kernel_of(graph, kind, run["shift"])
     made = "precomputed" if kind == "precomputed" else f"made by {kind}"

@@ -1,4 +1,4 @@
-"""The folder a fit writes: what is in it, and how each file is written whole."""
+"""The folder of a fit: its files, and how they are written and read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from convexhc.path import Path
 from convexhc.path.suggestion import suggest
 from convexhc.version import __version__
 
-# The last one marks the run as finished.
+# The last file marks the run as finished.
 FILES = (
     "labels.csv",
     "linkage.csv",
@@ -39,10 +39,10 @@ FILES = (
 class Folder:
     """Files of one fit.
 
-    ``labels.csv`` (a row a node, a column a level), ``linkage.csv`` (scipy's form), ``tree.nwk``,
-    ``path.npz`` (everything, for `Path.load`), ``graph.npz`` (the graph that was read),
-    ``report.html`` and ``run.json`` (versions, options, fingerprints, certificates). While the run
-    is not finished, ``checkpoint.npz`` (how far it got) and ``begun.json`` (how it was begun).
+    ``labels.csv`` (one row per node, one column per level), ``linkage.csv`` (scipy's form),
+    ``tree.nwk``, ``path.npz`` (the whole path, for `Path.load`), ``graph.npz`` (the input graph),
+    ``report.html`` and ``run.json`` (versions, options, fingerprints, certificates). Until the run
+    is finished, ``checkpoint.npz`` (its progress) and ``begun.json`` (its arguments).
     """
 
     root: File
@@ -54,50 +54,50 @@ class Folder:
 
     @property
     def begun(self) -> File:
-        """How an unfinished run was begun: version, arguments, and where they were given."""
+        """Version, arguments and working directory of an unfinished run."""
         return self.root / "begun.json"
 
     @property
     def report(self) -> File:
-        """The page."""
+        """The report."""
         return self.root / "report.html"
 
     def prepare(self, *, resume: bool, force: bool) -> None:
-        """Make the folder; refuse to overwrite anything or to restart an unfinished run."""
+        """Make the folder; refuse to overwrite results or to restart an unfinished run."""
         if self.root.exists() and not self.root.is_dir():
             raise Refusal(f"{self.root} is a file: name a folder with -o.")
         if resume and not self.checkpoint.exists():
             raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
         if force:
-            self._forget_progress()
+            self._remove_checkpoint()
         elif self.checkpoint.exists() and not resume:
             raise Refusal(
                 f"{self.root} holds an unfinished run: go on with --resume, or start anew with "
                 "--force."
             )
         elif not resume:
-            there = [name for name in FILES if (self.root / name).exists()]
-            if there:
+            existing = [name for name in FILES if (self.root / name).exists()]
+            if existing:
                 raise Refusal(
-                    f"{self.root} already holds {', '.join(there)}: name another folder, or "
+                    f"{self.root} already holds {', '.join(existing)}: name another folder, or "
                     "overwrite with --force."
                 )
         self.root.mkdir(parents=True, exist_ok=True)
 
     def begin(self, given: Sequence[str]) -> None:
-        """Something new has been computed: a run that was there before is no longer whole."""
+        """Record how the run was begun, and mark an earlier run in the folder as incomplete."""
         (self.root / FILES[-1]).unlink(missing_ok=True)
         if not self.begun.exists():
-            how = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
-            write_text(self.begun, json.dumps(how, indent=2) + "\n")
+            begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
+            write_text(self.begun, json.dumps(begun, indent=2) + "\n")
 
-    def leave_empty(self) -> None:
-        """Take the folder away again if nothing was written."""
+    def remove_if_empty(self) -> None:
+        """Remove the folder if nothing was written to it."""
         with suppress(OSError):
             self.root.rmdir()
 
     def write(self, path: Path, graph: Graph, min_cluster_size: int | None = None) -> None:
-        """Write every result but the page and the record."""
+        """Write every result but the report and the record."""
         path.save(self.root / "path.npz")
         with atomic_write(self.root / "graph.npz") as partial, partial.open("wb") as stream:
             sparse.save_npz(stream, graph.matrix())
@@ -110,18 +110,18 @@ class Folder:
     def finish(self, run: Mapping[str, Any]) -> None:
         """Write the record, which marks the run as finished."""
         write_text(self.root / FILES[-1], json.dumps(run, indent=2) + "\n")
-        self._forget_progress()
+        self._remove_checkpoint()
 
-    def _forget_progress(self) -> None:
+    def _remove_checkpoint(self) -> None:
         self.checkpoint.unlink(missing_ok=True)
         self.begun.unlink(missing_ok=True)
 
     def finished(self) -> bool:
-        """Whether a run was finished here."""
+        """Whether the folder holds a finished run."""
         return (self.root / FILES[-1]).exists()
 
     def run(self) -> dict[str, Any]:
-        """The record of a finished run; `Refusal` without one."""
+        """The record of the finished run; `Refusal` without one."""
         file = self.root / FILES[-1]
         if not self.finished():
             raise Refusal(
@@ -129,12 +129,12 @@ class Folder:
                 f"convexhc fit GRAPH -o {self.root}."
             )
         try:
-            said = json.loads(file.read_text(encoding="utf-8"))
+            record = json.loads(file.read_text(encoding="utf-8"))
         except ValueError:
-            said = None
-        if not isinstance(said, dict) or "convexhc" not in said:
+            record = None
+        if not isinstance(record, dict) or "convexhc" not in record:
             raise Refusal(f"{file} is not the record of a run: fit again with --force.")
-        return said
+        return record
 
     def path(self) -> Path:
         """The saved path."""
@@ -147,22 +147,22 @@ class Folder:
         return Graph.from_matrix(matrix, names=names, signed=True)
 
 
-def resuming(given: Sequence[str]) -> str:
-    """The command that goes on with a run begun with these arguments.
+def resume_command(given: Sequence[str]) -> str:
+    """The command that resumes a run begun with these arguments.
 
     Examples
     --------
-    >>> resuming(["fit", "my edges.csv", "-o", "out", "--force"])
+    >>> resume_command(["fit", "my edges.csv", "-o", "out", "--force"])
     "convexhc fit 'my edges.csv' -o out --resume"
     """
-    again = [word for word in given if word not in ("--force", "--resume")]
-    return shlex.join(["convexhc", *again, "--resume"])
+    kept = [word for word in given if word not in ("--force", "--resume")]
+    return shlex.join(["convexhc", *kept, "--resume"])
 
 
 def labels_csv(path: Path, min_cluster_size: int | None = None) -> str:
-    """One row per node: the suggested clusters, then one column ``k<clusters>`` for each level.
+    """One row per node: suggested cluster, then the cluster at each horizontal cut of the tree.
 
-    Levels are those of the tree, coarse to fine, as horizontal cuts give them.
+    The columns of the cuts are named ``k<clusters>``, coarse to fine.
     """
     counts = sorted(path.level_n_clusters)
     levels = [path.labels(n_clusters=k, by="lam") for k in counts]
@@ -181,6 +181,6 @@ def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def refuse_to_overwrite(file: File, *, force: bool) -> None:
-    """Refuse a file that exists, unless told otherwise."""
+    """Refuse a file that exists, unless ``force``."""
     if file.exists() and not force:
         raise Refusal(f"{file} exists: name another file, or overwrite it with --force.")

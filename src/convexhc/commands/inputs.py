@@ -1,4 +1,4 @@
-"""From the options of a command to a graph, its similarity and the weights of the penalty."""
+"""The graph, similarity and edge weights that the options of a command ask for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from convexhc.api.clustering import make_similarity
 from convexhc.commands.messages import Refusal
 from convexhc.graph import Graph
 from convexhc.io import as_graph
+from convexhc.similarity.result import Shift
 
-# Above so many nodes the dense kernel of "graph" is left out of the report.
-_PICTURED_NODES = 2000
+# Largest graph whose dense similarity is computed for the report.
+_MAX_DENSE_NODES = 2000
 
 
 def read_graph(options: Namespace) -> Graph:
-    """The graph of the file. Errors of reading are errors of usage."""
+    """Read the graph; an error of the file is an error of usage."""
     signed = options.similarity == "precomputed" and weights_of(options) is not None
     try:
         return as_graph(options.graph, symmetrize=options.symmetrize, signed=signed)
@@ -23,9 +24,9 @@ def read_graph(options: Namespace) -> Graph:
         raise Refusal(str(error)) from error
 
 
-def kernel_of(graph: Graph, kind: str, shift: float | None) -> Graph:
-    """The similarity of a graph by name, for the report and the estimate of costs."""
-    if kind == "graph" and shift is None and graph.n > _PICTURED_NODES:
+def kernel_of(graph: Graph, kind: str, shift: Shift | None) -> Graph:
+    """The similarity of a graph, for the report and the estimate of costs."""
+    if kind == "graph" and shift is None and graph.n > _MAX_DENSE_NODES:
         return graph
     try:
         return make_similarity(graph, kind, shift=shift).graph

@@ -1,9 +1,10 @@
-"""`convexhc cut`, `report` and `info`: everything that only reads."""
+"""`convexhc cut`, `report` and `info`: the commands that read results or estimate costs."""
 
 from __future__ import annotations
 
 import time
 from argparse import Namespace
+from dataclasses import dataclass
 from pathlib import Path as File
 
 import numpy as np
@@ -12,33 +13,41 @@ from convexhc._files import write_text
 from convexhc._text import clock, counted
 from convexhc.api.options import Options
 from convexhc.api.single_lam import read_problem
-from convexhc.commands.fit import write_page
+from convexhc.commands.fit import write_run_report
 from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Refusal, Say
-from convexhc.commands.saved_results import tell_saved
+from convexhc.commands.saved_results import describe_saved
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.multiscale import SETTINGS as MULTISCALE
 from convexhc.solvers.choose import choose_method
-from convexhc.solvers.loop import run
+from convexhc.solvers.loop import run as solve
 from convexhc.solvers.memory import available, path_estimate
 
-# Iterations of a path on all nodes, about, if they fuse early.
-_FEWEST = 500
-# Iterations of a path on all nodes, about, if they fuse late.
-_MOST = 4000
-# In feature space: weighted pairs per node, and copies of their duals that a solve holds.
-_PAIRS = 20
-_COPIES = 4
-# Seconds of a path in feature space of 250 nodes, and how they grow with the nodes (make bench).
-_FEATURE_SECONDS = 4.0
-_FEATURE_GROWTH = 1.6
+
+@dataclass(frozen=True)
+class CostModel:
+    """Figures measured by the benchmarks, from which costs are estimated."""
+
+    # Iterations of a path of the paper's problem, if nodes fuse early and if they fuse late.
+    min_iterations: int = 500
+    max_iterations: int = 4000
+    # Multiscale weights per node, and arrays of their size that a solve holds.
+    pairs_per_node: int = 20
+    dual_copies: int = 4
+    # A path in feature space takes seconds * (n / nodes)**exponent.
+    seconds: float = 4.0
+    nodes: int = 250
+    exponent: float = 1.6
+
+
+COSTS = CostModel()
 
 
 def cut(options: Namespace, say: Say) -> int:
-    """Labels at one scale, as CSV: to the screen, or to a file."""
+    """Print the labels at one scale as CSV, or write them to a file."""
     path = Folder(File(options.folder)).path()
     labels = path.labels(
         n_clusters=options.n_clusters,
@@ -61,30 +70,30 @@ def cut(options: Namespace, say: Say) -> int:
 
 
 def report(options: Namespace, say: Say) -> int:
-    """Write report.html anew from a finished fit."""
+    """Write the report of a finished fit again."""
     folder = Folder(File(options.folder))
-    path, said = folder.path(), folder.run()
+    path, run = folder.path(), folder.run()
     file = folder.report
     if options.output:
         file = File(options.output)
         refuse_to_overwrite(file, force=options.force)
     graph = folder.graph(path.names)
-    write_page(file, path, graph, said)
+    write_run_report(file, path, graph, run)
     say(f"written to {file}")
     return 0
 
 
 def info(options: Namespace, say: Say) -> int:
-    """Size of a graph, and what a fit would cost; or what a fit left."""
-    if tell_saved(File(options.graph), say):
+    """Print the size of a graph and the cost of a fit; or describe the results of a fit."""
+    if describe_saved(File(options.graph), say):
         return 0
     graph = read_graph(options)
     kernel = kernel_of(graph, options.similarity, options.shift)
     problem = None if in_features(options) else _paper_problem(kernel, options)
     count, _ = graph.components()
-    isolated = counted(_isolated(graph), "isolated node")
+    n_isolated = graph.n - np.union1d(graph.tail, graph.head).size
     say(f"{counted(graph.n, 'node')}, {_edges(graph, 'edge')}")
-    say(f"{counted(count, 'connected component')}, {isolated}")
+    say(f"{counted(count, 'connected component')}, {counted(n_isolated, 'isolated node')}")
     if kernel is not graph:
         say(f"similarity {options.similarity}: {_edges(kernel, 'similar pair')}")
     if problem is None:
@@ -97,8 +106,8 @@ def info(options: Namespace, say: Say) -> int:
 def _paper_problem(kernel: Graph, options: Namespace) -> FusionProblem:
     weights = weights_of(options)
     if weights == "multiscale":
-        # About as many edges as the multiscale weights have.
-        weights = _PAIRS // 2
+        # An edge joins two nodes.
+        weights = COSTS.pairs_per_node // 2
     try:
         return read_problem(kernel, 0.0, weights=weights, options=Options())[1]
     except ValueError as error:
@@ -106,34 +115,35 @@ def _paper_problem(kernel: Graph, options: Namespace) -> FusionProblem:
 
 
 def _say_feature_cost(graph: Graph, say: Say) -> None:
-    """Memory of the features, the duals and the blocks of pairs; time as it was measured."""
-    numbers = graph.n * N_FEATURES * (1 + _PAIRS) * _COPIES + 4 * MULTISCALE.block_entries
-    free = available()
-    of = f" of {_bytes(free)} free" if free else ""
-    say(f"memory: about {_bytes(8 * numbers)}{of}, in feature space ({N_FEATURES} features)")
-    seconds = _FEATURE_SECONDS * (graph.n / 250.0) ** _FEATURE_GROWTH
+    """Memory of the features, duals and blocks of pairs; time from the benchmarks."""
+    numbers = (
+        graph.n * N_FEATURES * (1 + COSTS.pairs_per_node) * COSTS.dual_copies
+        + 4 * MULTISCALE.block_entries
+    )
+    say(f"memory: about {_of_free(8 * numbers)}, in feature space ({N_FEATURES} features)")
+    seconds = COSTS.seconds * (graph.n / COSTS.nodes) ** COSTS.exponent
     say(f"time: about {clock(seconds / 2)} to {clock(2 * seconds)} for a whole path")
 
 
 def _say_cost(problem: FusionProblem, say: Say) -> None:
-    """Memory by counting arrays, time by a few iterations."""
+    """Memory from the sizes of the arrays, time from a few iterations."""
     method = choose_method(problem)
     needed, free = path_estimate(problem, method.name, keep=False), available()
-    of = f" of {_bytes(free)} free" if free else ""
-    say(f"memory: about {_bytes(needed)}{of}, with method {method.name}")
+    say(f"memory: about {_of_free(needed)}, with method {method.name}")
     if free is not None and needed > free:
         say("that does not fit: keep fewer neighbours, as with --weights 10")
         return
-    # The first iteration may have to compile.
-    run(problem.at(1.0), method, tol=0.0, max_iter=1)
+    # The first iteration may include compilation.
+    solve(problem.at(1.0), method, tol=0.0, max_iter=1)
     begun = time.monotonic()
-    run(problem.at(1.0), method, tol=0.0, max_iter=5)
+    solve(problem.at(1.0), method, tol=0.0, max_iter=5)
     each = (time.monotonic() - begun) / 5
-    say(f"time: about {clock(each * _FEWEST)} to {clock(each * _MOST)} for a whole path")
+    low, high = (clock(each * count) for count in (COSTS.min_iterations, COSTS.max_iterations))
+    say(f"time: about {low} to {high} for a whole path")
 
 
 def _edges(graph: Graph, noun: str) -> str:
-    """How many there are, how full that is, and between which weights."""
+    """Number of edges, density and range of weights."""
     pairs = graph.n * (graph.n - 1) / 2
     if not graph.n_edges:
         return f"no {noun}s"
@@ -143,12 +153,9 @@ def _edges(graph: Graph, noun: str) -> str:
     return f"{counted(graph.n_edges, noun)} ({share:.2g} % of all pairs), {weights}"
 
 
-def _bytes(count: int) -> str:
-    """Bytes as a person says them."""
-    return f"{count / 1e6:.0f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"
-
-
-def _isolated(graph: Graph) -> int:
-    touched = np.zeros(graph.n, np.bool_)
-    touched[graph.tail] = touched[graph.head] = True
-    return int(graph.n - touched.sum())
+def _of_free(count: int) -> str:
+    """Bytes in MB or GB, beside the memory that is free if that is known."""
+    free = available()
+    sizes = [count, free] if free else [count]
+    words = [f"{size / 1e6:.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB" for size in sizes]
+    return " of ".join(words) + (" free" if free else "")

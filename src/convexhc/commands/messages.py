@@ -1,4 +1,4 @@
-"""How a command speaks: lines to the user, and the ways in which it can end before its end."""
+"""Output of a command: lines of text, and exceptions that end it with an exit code."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Callable
 Say = Callable[[str], None]
 
 
-class Ending(Exception):  # noqa: N818, it is an answer and no failure of the program
-    """A command ends here: the text is for the user, `code` is the exit code."""
+class Ending(Exception):  # noqa: N818, not every ending is an error
+    """End of a command: a message for the user, and `code`, the exit code."""
 
     code = 1
 
 
 class Failure(Ending):
-    """The input was sound and the computation failed."""
+    """The input was valid, but the computation failed."""
 
 
 class Refusal(Ending):
-    """Bad usage or bad input."""
+    """Wrong usage or invalid input."""
 
     code = 2
 
 
 class Interruption(Ending):
-    """Ctrl-C, with what is left and how to go on."""
+    """Ctrl-C; the message says how to resume."""
 
     code = 130

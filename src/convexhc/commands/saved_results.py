@@ -1,4 +1,4 @@
-"""What `convexhc info` says of results: the folder of a fit, finished or not, and a saved file."""
+"""`convexhc info` of results: the folder of a fit, finished or not, or a saved file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path as File
 from typing import Any
 
 from convexhc._text import clock, counted
-from convexhc.commands.folder import FILES, Folder, resuming
+from convexhc.commands.folder import FILES, Folder, resume_command
 from convexhc.commands.messages import Refusal, Say
 from convexhc.io.archive import kind_of
 from convexhc.path import Level, Path
@@ -18,22 +18,19 @@ from convexhc.path.checkpoint import solved_so_far
 from convexhc.solvers.solution import Solution, Status
 from convexhc.version import __version__
 
-# Numbers of clusters that are listed; a path of a thousand nodes may have as many.
-_LISTED = 20
 
-
-def tell_saved(file: File, say: Say) -> bool:
-    """Tell what is saved there; False if it is neither a folder nor a file of convexhc."""
+def describe_saved(file: File, say: Say) -> bool:
+    """Describe a folder or a file of results; False if it is neither."""
     if file.is_dir():
-        _tell_folder(Folder(file), say)
+        _describe_folder(Folder(file), say)
         return True
     kind = kind_of(file)
     if kind == "path":
         path = Path.load(file)
         say(f"{file}: a path, of convexhc {path.provenance.version}")
-        _tell_path(path, path.provenance.options, say)
+        _describe_path(path, path.provenance.options, say)
     elif kind == "checkpoint":
-        _tell_progress(file, say)
+        _describe_checkpoint(file, say)
     elif kind == "solution":
         say(f"{file}: the solution at one lam")
         say(Solution.load(file).summary())
@@ -42,7 +39,7 @@ def tell_saved(file: File, say: Say) -> bool:
     return True
 
 
-def _tell_folder(folder: Folder, say: Say) -> None:
+def _describe_folder(folder: Folder, say: Say) -> None:
     if not folder.finished() and not folder.checkpoint.exists():
         raise Refusal(
             f"{folder.root} is a folder without a run: looked for {FILES[-1]} of a finished one "
@@ -56,22 +53,22 @@ def _tell_folder(folder: Folder, say: Say) -> None:
             f"convexhc {run['convexhc']}"
         )
         made = {name: run[name] for name in ("similarity", "shift", "weights", "space")}
-        _tell_path(folder.path(), {**run["options"], **made}, say)
+        _describe_path(folder.path(), {**run["options"], **made}, say)
     if folder.checkpoint.exists():
-        _tell_progress(folder.checkpoint, say)
-        _tell_how_to_go_on(folder, say)
+        _describe_checkpoint(folder.checkpoint, say)
+        _describe_resumption(folder, say)
 
 
-def _tell_path(path: Path, options: Mapping[str, Any], say: Say) -> None:
+def _describe_path(path: Path, options: Mapping[str, Any], say: Say) -> None:
     say(path.summary())
     say(f"clusters: {_listed(path.level_n_clusters[::-1])}")
     if not path.complete:
         say("not complete: the path ends before everything is fused that can be")
-    _tell_unsolved(path.levels, say)
-    say(f"options: {_words(options)}")
+    _describe_unsolved(path.levels, say)
+    say(f"options: {_one_line(options)}")
 
 
-def _tell_progress(checkpoint: File, say: Say) -> None:
+def _describe_checkpoint(checkpoint: File, say: Say) -> None:
     levels = solved_so_far(checkpoint)
     low, high = levels[0], levels[-1]
     say(f"{checkpoint}: unfinished run, {counted(low.labels.size, 'node')}")
@@ -81,39 +78,40 @@ def _tell_progress(checkpoint: File, say: Say) -> None:
         f"{clock(sum(level.seconds for level in levels))}"
     )
     say(f"certificate: largest relative gap {max(level.relative_gap for level in levels):.1e}")
-    _tell_unsolved(levels, say)
+    _describe_unsolved(levels, say)
 
 
-def _tell_how_to_go_on(folder: Folder, say: Say) -> None:
-    """The command, and what has changed since it was begun."""
+def _describe_resumption(folder: Folder, say: Say) -> None:
+    """The command that resumes a run, and a warning if it needs another version."""
     if not folder.begun.exists():
         say("go on with: the command it was begun with, and --resume")
         return
-    how = json.loads(folder.begun.read_text(encoding="utf-8"))
-    there = "" if how["directory"] == os.getcwd() else f" in {how['directory']}"
-    say(f"go on{there} with: {resuming(how['arguments'])}")
-    if how["convexhc"] != __version__:
-        say(f"begun with convexhc {how['convexhc']}, which it needs; this is {__version__}")
+    begun = json.loads(folder.begun.read_text(encoding="utf-8"))
+    where = "" if begun["directory"] == os.getcwd() else f" in {begun['directory']}"
+    say(f"go on{where} with: {resume_command(begun['arguments'])}")
+    if begun["convexhc"] != __version__:
+        say(f"begun with convexhc {begun['convexhc']}, which it needs; this is {__version__}")
 
 
-def _tell_unsolved(levels: Sequence[Level], say: Say) -> None:
-    """Every status but SOLVED: how often, between which lam, and its advice."""
+def _describe_unsolved(levels: Sequence[Level], say: Say) -> None:
+    """For every status but SOLVED: the number of lam, their range, and the advice."""
     for status, count in Counter(level.status for level in levels).items():
         if status is not Status.SOLVED:
             lambdas = [level.lam for level in levels if level.status is status]
             first, last = f"{lambdas[0]:.4g}", f"{lambdas[-1]:.4g}"
-            where = f"at {first}" if count == 1 else f"from {first} to {last}"
-            say(f"{status.name}: {count} lam, {where}. {status.value}")
+            span = f"at {first}" if count == 1 else f"from {first} to {last}"
+            say(f"{status.name}: {count} lam, {span}. {status.value}")
 
 
-def _listed(counts: Sequence[int]) -> str:
-    said = " ".join(str(count) for count in counts[:_LISTED])
-    more = len(counts) - _LISTED
-    return f"{said} and {more} more up to {counts[-1]}" if more > 0 else said
+def _listed(counts: Sequence[int], limit: int = 20) -> str:
+    """The first numbers of clusters, up to ``limit`` of them, and how many more there are."""
+    first = " ".join(str(count) for count in counts[:limit])
+    more = len(counts) - limit
+    return f"{first} and {more} more up to {counts[-1]}" if more > 0 else first
 
 
-def _words(options: Mapping[str, Any]) -> str:
-    """Options as a line; what was left open is left out."""
+def _one_line(options: Mapping[str, Any]) -> str:
+    """The options that are set, in one line."""
     plain = {name: value for name, value in options.items() if value is not None}
     if isinstance(plain.get("lambdas"), list):
         plain["lambdas"] = f"{len(plain['lambdas'])} given"

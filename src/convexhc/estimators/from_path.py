@@ -1,15 +1,17 @@
-"""What every clusterer does with a path: cut it, record it, tell callbacks of it."""
+"""Base class of the clusterers: parameters, cut and attributes of a path."""
 
 from __future__ import annotations
 
 import logging
 import warnings
 from collections.abc import Callable, Hashable
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
 
 from convexhc.path import Level, Path
 from convexhc.path.suggestion import suggest, warning_text
@@ -20,48 +22,51 @@ from convexhc.tree import Plateau
 try:
     from sklearn.callback import CallbackSupportMixin
 except ImportError:
-    # Callbacks came with scikit-learn 1.9; before it there is nobody to tell.
+    # Callbacks need scikit-learn 1.9.
     CallbackSupportMixin = type("CallbackSupportMixin", (), {})
 
 _log = logging.getLogger(__name__)
 
+COUNT = Interval(Integral, 1, None, closed="left")
+
 
 class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
-    """A clusterer whose ``fit`` solves a path, cuts it at one scale and keeps the rest.
+    """A clusterer whose ``fit`` solves a path and cuts it at one scale."""
 
-    Subclasses have the parameters ``n_clusters``, ``lam``, ``min_cluster_size`` and ``tol``.
-    """
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [COUNT, None],
+        "lam": [Interval(Real, 0, None, closed="left"), None],
+        # Anything that `as_graph` reads, which checks it.
+        "weights": "no_validation",
+        "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [COUNT, None],
+        "max_clusters": [COUNT, None],
+        "min_cluster_size": [COUNT, None],
+        "progress": ["boolean", callable],
+    }
 
     def _check_scale(self, n: int) -> None:
-        """Refuse two scales at once, and clusters larger than the data."""
+        """Refuse two scales at once, and counts above the number of nodes."""
         if self.n_clusters is not None and self.lam is not None:
             raise ValueError(
                 f"give either n_clusters or lam, received n_clusters={self.n_clusters} and "
                 f"lam={self.lam}: set one of them to None."
             )
-        if self.n_clusters is not None and self.n_clusters > n:
-            raise ValueError(
-                f"n_clusters must be at most n_samples={n}, the number of nodes; received "
-                f"{self.n_clusters}."
-            )
-        if self.min_cluster_size is not None and self.min_cluster_size > n:
-            raise ValueError(
-                f"min_cluster_size must be at most n_samples={n}, the number of nodes; "
-                f"received {self.min_cluster_size}."
-            )
-
-    @property
-    def _chooses(self) -> bool:
-        """Whether the scale is left open."""
-        return self.n_clusters is None and self.lam is None
+        for name in ("n_clusters", "min_cluster_size"):
+            value = getattr(self, name)
+            if value is not None and value > n:
+                raise ValueError(
+                    f"{name} must be at most n_samples={n}, the number of nodes; received {value}."
+                )
 
     def _cut(self, path: Path) -> None:
-        """Choose the scale, and label the nodes there."""
+        """Set the labels at ``lam``, at ``n_clusters`` or at the suggested scale."""
         self.plateau_: Plateau | None = None
-        if self.lam is not None:
-            labels = path.labels(lam=self.lam, min_cluster_size=self.min_cluster_size)
-        elif self.n_clusters is not None:
-            labels = path.labels(n_clusters=self.n_clusters, min_cluster_size=self.min_cluster_size)
+        if self.lam is not None or self.n_clusters is not None:
+            labels = path.labels(
+                n_clusters=self.n_clusters, lam=self.lam, min_cluster_size=self.min_cluster_size
+            )
         else:
             chosen = suggest(path, self.min_cluster_size)
             self.plateau_, labels = chosen.plateau, chosen.labels
@@ -91,7 +96,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             )
 
     def _listeners(self, X: Any) -> tuple[Callable[[Level], object] | None, Callable[[], object]]:
-        """What to call at every lam and at the end, for the callbacks of scikit-learn."""
+        """Functions to call after every lam and at the end, for scikit-learn's callbacks."""
         if not hasattr(self, "_init_callback_context"):
             return None, lambda: None
         context = self._init_callback_context(max_subtasks=None if self.lam is None else 1)
@@ -99,9 +104,9 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
         def solved(level: Level) -> object:
             task = context.subcontext(task_name="lam")
-            said = {"level": level}
-            task.call_on_fit_task_begin(estimator=self, X=X, metadata=said)
-            return task.call_on_fit_task_end(estimator=self, X=X, metadata=said)
+            metadata = {"level": level}
+            task.call_on_fit_task_begin(estimator=self, X=X, metadata=metadata)
+            return task.call_on_fit_task_end(estimator=self, X=X, metadata=metadata)
 
         def finished() -> object:
             return context.call_on_fit_task_end(estimator=self, X=X, reconstruction_attributes={})
@@ -110,6 +115,6 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
 
 def row_names(X: Any) -> list[Hashable] | None:
-    """Names of the rows of a DataFrame, unless some are equal: scikit-learn does not mind."""
+    """Names of the rows of a DataFrame; None if some are equal, which scikit-learn allows."""
     names = X.index.tolist() if hasattr(X, "columns") and hasattr(X, "index") else []
     return names if names and len(set(names)) == len(names) else None

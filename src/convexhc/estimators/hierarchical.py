@@ -1,8 +1,8 @@
-"""The scikit-learn clusterer: similarity, graph or points in, labels and tree out."""
+"""The scikit-learn clusterer of graphs, similarities and points."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_non_negative, validate_data
 
 from convexhc.api.clustering import PAIRWISE, SIMILARITIES, SPACES, cluster
 from convexhc.api.options import MethodLike, Options
-from convexhc.estimators.from_path import PathClusterer, row_names
+from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.io.reading import find_columns
@@ -28,29 +28,25 @@ class ConvexHierarchicalClustering(PathClusterer):
     """Cluster a graph, a similarity matrix or points at every scale, and cut at one of them.
 
     Every node has a centroid, and a fusion penalty of strength lam pulls the centroids of similar
-    nodes together: nodes whose centroids coincide form a cluster. With ``similarity="graph"`` this
-    is `convexhc.cluster`: similarity, weights and scale are chosen by the graph.
+    nodes together: nodes whose centroids coincide form a cluster. The path is that of
+    `convexhc.cluster` with the same options.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Exactly so many clusters, by the best pruning of the tree (`Path.labels`); at most the
-        number of nodes. If neither this nor ``lam`` is given, the scale is that of
-        `Path.suggestion`, and ``plateau_`` records the range of lam nearest to it.
+        Exactly so many clusters, by the best pruning of the tree (`Path.labels`). With neither this
+        nor ``lam``, the scale is that of `Path.suggestion`.
     lam : float, optional
-        Solve for this strength of the penalty alone. ``linkage_`` then holds the clusters found
-        there, joined at the top.
+        Solve for this strength of the penalty alone. ``linkage_`` then joins the clusters found
+        there at the top.
     similarity : str
         What X is, and how the similarity K is made from it, as for `convexhc.cluster`: a graph by
-        default, K itself for "precomputed", one point per row for "nearest_neighbors" and "rbf".
-    weights, space, n_neighbors, shift, l1_ratio, method, tol, max_iter, lam_step
+        default, K itself for "precomputed", one row per point for "nearest_neighbors" and "rbf".
+    weights, space, n_neighbors, shift, l1_ratio, method, tol, max_iter, max_clusters, lam_step, \
+            progress
         As for `convexhc.cluster`.
-    max_clusters : int, optional
-        Solve only the levels of at most about so many clusters, from the top down.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
-    progress : bool or callable
-        As for `convexhc.cluster`.
 
     Attributes
     ----------
@@ -61,20 +57,20 @@ class ConvexHierarchicalClustering(PathClusterer):
     path_ : Path
         Everything solved: partitions, certificates, tree.
     plateau_ : Plateau or None
-        The range of lam chosen; None if ``n_clusters`` or ``lam`` was given.
+        The range of lam nearest to the suggestion; None if ``n_clusters`` or ``lam`` was given.
     linkage_ : (n - 1, 4) ndarray
         The tree as a scipy linkage, lam as height.
     children_, distances_ : (n - 1, 2) ndarray of int, (n - 1,) ndarray
-        The same tree as scikit-learn writes it: the pairs joined, and the lam at which.
+        The same tree in scikit-learn's form: the pairs joined, and the lam of each join.
     n_leaves_, n_connected_components_ : int
-        Nodes of the graph, and components of W, which only the top of the tree joins.
+        Nodes, and connected components of W, which only the top of the tree joins.
     lambdas_ : (L,) ndarray
         Every lam solved, increasing.
     n_iter_ : int
         Iterations, over all lam.
     similarity_ : dict
-        How K was made: ``kind``, ``shift`` added to the diagonal, ``positive_definite`` if this is
-        known, ``min_eigenvalue`` if it was computed, other options. K itself is not kept.
+        How K was made: its ``kind`` and options. If K itself was made, also the ``shift`` added to
+        the diagonal, ``positive_definite``, and ``min_eigenvalue`` if it was computed.
     n_features_in_ : int
         Columns of X.
     feature_names_in_ : ndarray of str
@@ -91,40 +87,31 @@ class ConvexHierarchicalClustering(PathClusterer):
     ConvergenceWarning
         Some lam was not solved to ``tol``.
     NoStructureWarning
-        No scale was asked for, and the graph has no groups beyond chance, or the path collapses.
+        No scale was given, and the graph has no groups beyond chance, or the path collapses.
 
     Notes
     -----
     Time and memory are those of `convexhc.cluster` and `convexhc.solve_path`. There is no
-    randomness. With scikit-learn 1.9 or newer, callbacks set by ``set_callbacks`` are told of every
-    lam, with the `Level` solved as ``metadata["level"]``, and may end the path.
+    randomness. With scikit-learn 1.9 or newer, callbacks set by ``set_callbacks`` are called after
+    every lam, with the `Level` as ``metadata["level"]``; a true answer ends the path.
 
     Examples
     --------
     >>> import numpy as np
     >>> from convexhc.estimators import ConvexHierarchicalClustering
-    >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
-    >>> ConvexHierarchicalClustering(n_clusters=2).fit_predict(K)
+    >>> A = np.kron(np.eye(2), np.ones((3, 3))) + 0.1
+    >>> ConvexHierarchicalClustering(n_clusters=2).fit_predict(A)
     array([0, 0, 0, 1, 1, 1])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "lam": [Interval(Real, 0, None, closed="left"), None],
+        **PathClusterer._parameter_constraints,
         "similarity": [StrOptions(set(SIMILARITIES))],
-        # Anything that `as_graph` reads, which checks it.
-        "weights": "no_validation",
         "space": [StrOptions(set(SPACES))],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "n_neighbors": [COUNT, None],
         "shift": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
         "method": [StrOptions(set(METHODS)), HasMethods(["init", "step", "candidate"])],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "max_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "lam_step": [Interval(Real, 0, None, closed="neither")],
-        "min_cluster_size": [Interval(Integral, 1, None, closed="left"), None],
-        "progress": ["boolean", callable],
     }
 
     def __init__(
@@ -172,7 +159,7 @@ class ConvexHierarchicalClustering(PathClusterer):
 
     @property
     def _signed(self) -> bool:
-        """Negative similarities have no place in a penalty, but do in K."""
+        """Whether K may have negative entries: not if they are the weights of the penalty."""
         return self.similarity == "precomputed" and self.weights is not None
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -209,7 +196,7 @@ class ConvexHierarchicalClustering(PathClusterer):
             max_iter=self.max_iter,
             max_clusters=self.max_clusters,
             lam_step=self.lam_step,
-            test_structure=self._chooses,
+            test_structure=self.n_clusters is None and self.lam is None,
             on_check=on_check,
             progress=self.progress,
         )
@@ -222,7 +209,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         return self
 
     def _validated(self, X: Any) -> tuple[Any, int]:
-        """X as `cluster` takes it, its columns noted as scikit-learn does; and its size."""
+        """X as `cluster` takes it, and its number of nodes; sets ``n_features_in_``."""
         if self.similarity in PAIRWISE:
             graph = self._graph(X)
             return (X if isinstance(X, Similarity) else graph), graph.n
@@ -230,25 +217,25 @@ class ConvexHierarchicalClustering(PathClusterer):
         return points, len(points)
 
     def _graph(self, X: Any) -> Graph:
-        """Read a square X: matrices as scikit-learn does, other graphs by the input door."""
+        """Read a square X: matrices by scikit-learn's checks, other graphs by `as_graph`."""
         if not _is_matrix(X):
             graph = as_graph(X, signed=self._signed)
-            # Notes the number of columns, and forgets the names that an earlier X may have had.
+            # Sets n_features_in_, and removes the column names of an earlier X.
             validate_data(self, graph.matrix(), accept_sparse="csr")
             return graph
-        # float32 stays, for the door allows it a coarser rounding between the two halves.
+        # float32 is not converted: `as_graph` then tolerates a coarser asymmetry.
         matrix = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         if not self._signed:
             check_non_negative(matrix, type(self).__name__)
         named = row_names(X)
         if named is not None and set(named) == set(X.columns):
-            # Only the door puts columns in the order of the rows.
+            # `as_graph` puts the columns in the order of the rows.
             return as_graph(X, signed=self._signed)
         return as_graph(matrix, signed=self._signed, names=named)
 
 
 def _is_matrix(X: Any) -> bool:
-    """Whether scikit-learn can check X; graphs and lists of edges it cannot."""
+    """Whether scikit-learn can check X, which is no graph object and no list of edges."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return True
     if hasattr(X, "columns"):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from convexhc.api.options import POINTS
 from convexhc.api.points_path import solve_points_path
-from convexhc.estimators.from_path import PathClusterer, row_names
+from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
 from convexhc.similarity import neighbor_weights
 
 __all__ = ["ConvexClustering"]
@@ -28,30 +28,21 @@ class ConvexClustering(PathClusterer):
     Parameters
     ----------
     n_clusters : int, optional
-        Exactly so many clusters, by the best pruning of the tree (`Path.labels`); at most that of
-        the points. If neither this nor ``lam`` is given, the scale is that of `Path.suggestion`,
-        and ``plateau_`` records the range of lam nearest to it.
+        Exactly so many clusters, by the best pruning of the tree (`Path.labels`). With neither this
+        nor ``lam``, the scale is that of `Path.suggestion`.
     lam : float, optional
-        Solve for this strength of the penalty alone. ``linkage_`` then holds the clusters found
-        there, joined at the top.
+        Solve for this strength of the penalty alone. ``linkage_`` then joins the clusters found
+        there at the top.
     n_neighbors : int
-        Neighbours of a point in `similarity.neighbor_weights`.
+        Neighbours per point in `similarity.neighbor_weights`.
     weights : graph or None
         Edge weights W on the rows of X, instead of those.
     n_lambdas : int
-        How many lam, in equal ratios.
-    l1_ratio : float
-        Share of the l1 norm in the penalty, between 0 and 1.
-    tol : float
-        Relative duality gap at which each lam is solved.
-    max_iter : int
-        Iterations, of several Newton steps each, for each lam.
-    max_clusters : int, optional
-        Solve only the levels of at most about so many clusters, from the top down.
+        Number of lam, in equal ratios.
+    l1_ratio, tol, max_iter, max_clusters, progress
+        As for `convexhc.solve_points_path`.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
-    progress : bool or callable
-        As for `convexhc.solve_points_path`.
 
     Attributes
     ----------
@@ -62,11 +53,11 @@ class ConvexClustering(PathClusterer):
     path_ : Path
         Everything solved: partitions, certificates, tree.
     plateau_ : Plateau or None
-        The range of lam chosen; None if ``n_clusters`` or ``lam`` was given.
+        The range of lam nearest to the suggestion; None if ``n_clusters`` or ``lam`` was given.
     linkage_ : (n - 1, 4) ndarray
         The tree as a scipy linkage, lam as height.
     children_, distances_ : (n - 1, 2) ndarray of int, (n - 1,) ndarray
-        The same tree as scikit-learn writes it: the pairs joined, and the lam at which.
+        The same tree in scikit-learn's form: the pairs joined, and the lam of each join.
     n_leaves_, n_connected_components_ : int
         Points, and components of W, which only the top of the tree joins.
     lambdas_ : (L,) ndarray
@@ -101,18 +92,11 @@ class ConvexClustering(PathClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "lam": [Interval(Real, 0, None, closed="left"), None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        # Whatever holds a graph; the input door knows.
-        "weights": "no_validation",
+        **PathClusterer._parameter_constraints,
+        "n_neighbors": [COUNT],
         "n_lambdas": [Interval(Integral, 2, None, closed="left")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "min_cluster_size": [Interval(Integral, 1, None, closed="left"), None],
-        "progress": ["boolean", callable],
+        "max_iter": [COUNT],
     }
 
     def __init__(
@@ -149,7 +133,7 @@ class ConvexClustering(PathClusterer):
         Parameters
         ----------
         X : (n, d) array or DataFrame
-            One point a row.
+            One row per point.
         y : None
             Not used; scikit-learn passes it.
 
