@@ -184,8 +184,8 @@ MUTANTS = (
     ),
     Mutant(
         "kernels/flows.py",
-        "if curve <= 1e-14 * most:",
-        "if curve <= 0.2 * most:",
+        "return curvature if curvature > 1e-14 * bound else 0.0",
+        "return curvature if curvature > 0.2 * bound else 0.0",
         "conjugate gradients end before they have brought what they should",
         (POINT_FLOWS + "test_potentials_reach_the_end_of_a_chain",),
     ),

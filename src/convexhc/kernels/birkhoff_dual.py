@@ -237,7 +237,7 @@ def _newton_step(w: FloatArray, state: _State, support: Support, excess: float, 
     add_column_sums(support, w, diagonal)
     add_column_sums(support, lifted, right)
     accuracy = max(min(0.1, excess) * np.sqrt(dot(right, right)), 0.01 * tol)
-    solve_columns(support, d, diagonal, right, accuracy, state.step_v)
+    state.step_v[:] = solve_columns(support, d, diagonal, right, accuracy)
     row_sums(support, state.step_v, step_u)
     for i in range(c):
         step_u[i] = -(rows[i] + step_u[i]) * d[i] / w[i]

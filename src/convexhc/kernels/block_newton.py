@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.components import components
+from convexhc.kernels.conjugate_gradients import conjugate_gradients
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.newton import Response
 
@@ -190,65 +191,61 @@ def block_direction(
     tol: float,
     max_iter: int,
 ) -> tuple[FloatArray, bool]:
-    """Minus (mass + D'H D)^-1 G, by conjugate gradients preconditioned by nodes and by groups.
+    """Solve (mass + D'H D) X = -G by conjugate gradients, preconditioned by nodes and groups.
 
-    Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one, and
-    tells whether it is. Any number of iterations gives a direction of descent. O(E m^2) an
-    iteration.
+    Returns X and whether its residual, in the norm of the preconditioner, is within ``tol`` of
+    that of zero. Any number of iterations gives a descent direction. O(E m^2) per iteration.
     """
-    # A number of columns known to the compiler unrolls the inner loops: half the time.
-    if G.shape[1] == 2:
-        return _conjugate(2, G, mass, edges, at, groups, tol, max_iter)
-    if G.shape[1] == 3:
-        return _conjugate(3, G, mass, edges, at, groups, tol, max_iter)
-    return _conjugate(G.shape[1], G, mass, edges, at, groups, tol, max_iter)
+    m, pooled = G.shape[1], np.empty((groups.inverse.shape[0], G.shape[1]))
+    # A literal number of columns lets the compiler unroll the inner loops: half the time.
+    if m == 2:
+        return conjugate_gradients(
+            _apply, _precondition, (2, mass, edges, at, groups, pooled), -G, tol, 0.0, max_iter
+        )
+    if m == 3:
+        return conjugate_gradients(
+            _apply, _precondition, (3, mass, edges, at, groups, pooled), -G, tol, 0.0, max_iter
+        )
+    return conjugate_gradients(
+        _apply, _precondition, (m, mass, edges, at, groups, pooled), -G, tol, 0.0, max_iter
+    )
+
+
+_System = tuple[int, FloatArray, Edges, Blocks, Groups, FloatArray]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _conjugate(
-    m: int,
-    G: FloatArray,
-    mass: FloatArray,
-    edges: Edges,
-    at: Blocks,
-    groups: Groups,
-    tol: float,
-    max_iter: int,
-) -> tuple[FloatArray, bool]:
-    n = G.shape[0]
-    X, R, Z = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m))
-    P, Q, pooled = np.zeros((n, m)), np.empty((n, m)), np.empty((groups.inverse.shape[0], m))
-    for i in range(n):
+def _apply(system: _System, X: FloatArray, out: FloatArray) -> float:
+    """Write (mass + D'H D) X to ``out``; return its inner product with X. O(E m^2)."""
+    m, mass, edges, at, _, _ = system
+    inner = 0.0
+    for i in range(X.shape[0]):
         for k in range(m):
-            R[i, k] = -G[i, k]
-    before, now = 1.0, _divided(m, R, at.inverse, groups, pooled, Z)
-    enough = tol * tol * now
-    for _ in range(max_iter):
-        if now <= enough:
-            break
-        for i in range(n):
-            for k in range(m):
-                P[i, k] = Z[i, k] + now / before * P[i, k]
-        length = now / _times(m, P, mass, edges, at.edge, Q)
-        for i in range(n):
-            for k in range(m):
-                X[i, k] += length * P[i, k]
-                R[i, k] -= length * Q[i, k]
-        before, now = now, _divided(m, R, at.inverse, groups, pooled, Z)
-    return X, now <= enough
+            out[i, k] = mass[i] * X[i, k]
+    for e in range(edges.tail.size):
+        i, j = edges.tail[e], edges.head[e]
+        for k in range(m):
+            image = 0.0
+            for q in range(m):
+                image += at.edge[e, k, q] * (X[i, q] - X[j, q])
+            out[i, k] += image
+            out[j, k] -= image
+    for i in range(X.shape[0]):
+        for k in range(m):
+            inner += X[i, k] * out[i, k]
+    return inner
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _divided(
-    m: int, R: FloatArray, inverse: FloatArray, groups: Groups, pooled: FloatArray, out: FloatArray
-) -> float:
-    """The preconditioner times R, into ``out``; returns its inner product with R. O(n m^2)."""
+def _precondition(system: _System, R: FloatArray, out: FloatArray) -> tuple[float, float]:
+    """Write the preconditioner times R to ``out``; return its inner product with R. O(n m^2)."""
+    m, _, _, at, groups, pooled = system
     inner = 0.0
     for i in range(R.shape[0]):
         for k in range(m):
             total = 0.0
             for q in range(m):
-                total += inverse[i, k, q] * R[i, q]
+                total += at.inverse[i, k, q] * R[i, q]
             out[i, k] = total
             inner += total * R[i, k]
     pooled[:] = 0.0
@@ -263,27 +260,4 @@ def _divided(
                 total += groups.inverse[g, k, q] * pooled[g, q]
             out[i, k] += total
             inner += total * R[i, k]
-    return inner
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _times(
-    m: int, X: FloatArray, mass: FloatArray, edges: Edges, edge: FloatArray, out: FloatArray
-) -> float:
-    """(mass + D'H D) X, into ``out``; returns its inner product with X. O(E m^2)."""
-    inner = 0.0
-    for i in range(X.shape[0]):
-        for k in range(m):
-            out[i, k] = mass[i] * X[i, k]
-    for e in range(edges.tail.size):
-        i, j = edges.tail[e], edges.head[e]
-        for k in range(m):
-            push = 0.0
-            for q in range(m):
-                push += edge[e, k, q] * (X[i, q] - X[j, q])
-            out[i, k] += push
-            out[j, k] -= push
-    for i in range(X.shape[0]):
-        for k in range(m):
-            inner += X[i, k] * out[i, k]
-    return inner
+    return inner, inner

@@ -14,6 +14,7 @@ from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
+from convexhc.kernels.conjugate_gradients import conjugate_gradients
 
 Real = NDArray[Any]
 Pointer = NDArray[np.int32]
@@ -169,6 +170,46 @@ def add_squares(
         out[e] += conductance[e] * conductance[e] * total
 
 
+class _Network(NamedTuple):
+    """Edges of a weighted Laplacian, and the weighted degree of every node and its inverse."""
+
+    tail: IntArray
+    head: IntArray
+    conductance: FloatArray
+    degree: FloatArray
+    inverse: FloatArray
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, inline="always")
+def _apply_laplacian(network: _Network, P: FloatArray, Q: FloatArray) -> float:
+    """Write L P to Q; return <P, L P>, zero where P is constant up to round-off. O(E m)."""
+    tail, head, conductance, degree, _ = network
+    m, curvature, bound = P.shape[1], 0.0, 0.0
+    Q[:] = 0.0
+    for i in range(degree.size):
+        for k in range(m):
+            bound += degree[i] * P[i, k] * P[i, k]
+    for e in range(tail.size):
+        i, j, c = tail[e], head[e], conductance[e]
+        for k in range(m):
+            apart = P[i, k] - P[j, k]
+            curvature += c * apart * apart
+            Q[i, k] += c * apart
+            Q[j, k] -= c * apart
+    return curvature if curvature > 1e-14 * bound else 0.0
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, inline="always")
+def _divide_by_degree(network: _Network, R: FloatArray, Z: FloatArray) -> tuple[float, float]:
+    """Write R over the degrees to Z; return <R, Z> twice."""
+    inverse, rho = network.inverse, 0.0
+    for i in range(inverse.size):
+        for k in range(R.shape[1]):
+            Z[i, k] = inverse[i] * R[i, k]
+            rho += R[i, k] * Z[i, k]
+    return rho, rho
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def potentials(
     R: FloatArray,
@@ -178,53 +219,23 @@ def potentials(
     tol: float = 1e-10,
     max_iter: int = 500,
 ) -> FloatArray:
-    """X with L X = R by conjugate gradients, R adding up to zero over every component.
+    """Solve L X = R by conjugate gradients; R must sum to zero over every component.
 
-    Preconditioned by the diagonal, to a residual of ``tol`` in the norm of that. O(E m) a step.
+    Preconditioned by the diagonal, to a relative residual of ``tol`` in the norm of the
+    preconditioner. O(E m) per iteration.
     """
-    n, m = R.shape
-    degree = np.zeros(n)
+    degree = np.zeros(R.shape[0])
     for e in range(tail.size):
         degree[tail[e]] += conductance[e]
         degree[head[e]] += conductance[e]
-    inverse = np.zeros(n)
-    X, left, P, Q = np.zeros((n, m)), R.copy(), np.zeros((n, m)), np.empty((n, m))
-    now = 0.0
-    for i in range(n):
+    inverse = np.zeros(degree.size)
+    for i in range(degree.size):
         if degree[i] > 0.0:
             inverse[i] = 1.0 / degree[i]
-            for k in range(m):
-                P[i, k] = inverse[i] * left[i, k]
-                now += left[i, k] * P[i, k]
-    enough = tol * tol * now
-    for _ in range(max_iter):
-        if now <= enough:
-            break
-        Q[:] = 0.0
-        curve, most = 0.0, 0.0
-        for i in range(n):
-            for k in range(m):
-                most += degree[i] * P[i, k] * P[i, k]
-        for e in range(tail.size):
-            i, j, c = tail[e], head[e], conductance[e]
-            for k in range(m):
-                apart = P[i, k] - P[j, k]
-                curve += c * apart * apart
-                Q[i, k] += c * apart
-                Q[j, k] -= c * apart
-        if curve <= 1e-14 * most:
-            # Constant over components: what is left of R is round-off.
-            break
-        length, before, now = now / curve, now, 0.0
-        for i in range(n):
-            for k in range(m):
-                X[i, k] += length * P[i, k]
-                left[i, k] -= length * Q[i, k]
-                now += inverse[i] * left[i, k] * left[i, k]
-        for i in range(n):
-            for k in range(m):
-                P[i, k] = inverse[i] * left[i, k] + now / before * P[i, k]
-    return X
+    network = _Network(tail, head, conductance, degree, inverse)
+    return conjugate_gradients(
+        _apply_laplacian, _divide_by_degree, network, R.copy(), tol, 0.0, max_iter
+    )[0]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})

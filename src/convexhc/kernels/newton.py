@@ -20,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
+from convexhc.kernels.conjugate_gradients import conjugate_gradients
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.prox import split
 
@@ -215,15 +216,41 @@ def descend(
     return 0.5 * value, 0.5 * inner
 
 
+class _System(NamedTuple):
+    """The Newton matrix mass + sigma D'J D (J from ``at``) and its diagonal."""
+
+    sigma: float
+    mass: FloatArray
+    edges: Edges
+    at: Response
+    diagonal: FloatArray
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _times_round(
-    X: FloatArray, sigma: float, mass: FloatArray, edges: Edges, at: Response, out: FloatArray
-) -> None:
-    """The same as `_times` without soft thresholds. O(E m)."""
+def _apply_hessian(system: _System, X: FloatArray, out: FloatArray) -> float:
+    """Write (mass + sigma D'J D) X to ``out``; return its inner product with X. O(E m)."""
+    sigma, mass, edges, at, _ = system
     m = X.shape[1]
     for i in range(X.shape[0]):
         for k in range(m):
             out[i, k] = mass[i] * X[i, k]
+    if at.round:
+        _add_round_curvature(sigma, edges, at, X, out)
+    else:
+        _add_curvature(sigma, edges, at, X, out)
+    inner = 0.0
+    for i in range(X.shape[0]):
+        for k in range(m):
+            inner += X[i, k] * out[i, k]
+    return inner
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _add_round_curvature(
+    sigma: float, edges: Edges, at: Response, X: FloatArray, out: FloatArray
+) -> None:
+    """Add sigma D'J D X for round dual balls: no entry of V is below a soft threshold."""
+    m = X.shape[1]
     for e in range(edges.tail.size):
         i, j, along = edges.tail[e], edges.head[e], 0.0
         for k in range(m):
@@ -231,27 +258,24 @@ def _times_round(
         along *= sigma * at.bend[e]
         rest = sigma * (1.0 - at.shrink[e])
         for k in range(m):
-            push = rest * (X[i, k] - X[j, k]) - along * at.kept[e, k]
-            out[i, k] += push
-            out[j, k] -= push
+            image = rest * (X[i, k] - X[j, k]) - along * at.kept[e, k]
+            out[i, k] += image
+            out[j, k] -= image
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _times(
-    X: FloatArray, sigma: float, mass: FloatArray, edges: Edges, at: Response, out: FloatArray
+def _add_curvature(
+    sigma: float, edges: Edges, at: Response, X: FloatArray, out: FloatArray
 ) -> None:
-    """(mass + sigma D'J D) X, into ``out``. O(E m)."""
+    """Add sigma D'J D X for dual balls with soft thresholds."""
     m = X.shape[1]
-    for i in range(X.shape[0]):
-        for k in range(m):
-            out[i, k] = mass[i] * X[i, k]
     for e in range(edges.tail.size):
         i, j, kept = edges.tail[e], edges.head[e], at.kept[e]
         if at.fused[e]:
             for k in range(m):
-                push = sigma * (X[i, k] - X[j, k])
-                out[i, k] += push
-                out[j, k] -= push
+                image = sigma * (X[i, k] - X[j, k])
+                out[i, k] += image
+                out[j, k] -= image
             continue
         along = 0.0
         for k in range(m):
@@ -260,14 +284,25 @@ def _times(
         rest = sigma * (1.0 - at.shrink[e])
         for k in range(m):
             scale = rest if kept[k] != 0.0 else sigma
-            push = scale * (X[i, k] - X[j, k]) - along * kept[k]
-            out[i, k] += push
-            out[j, k] -= push
+            image = scale * (X[i, k] - X[j, k]) - along * kept[k]
+            out[i, k] += image
+            out[j, k] -= image
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _divide_by_diagonal(system: _System, R: FloatArray, Z: FloatArray) -> tuple[float, float]:
+    """Write R over the diagonal to Z; return <R, Z> twice."""
+    diagonal, rho = system.diagonal, 0.0
+    for i in range(R.shape[0]):
+        for k in range(R.shape[1]):
+            Z[i, k] = R[i, k] / diagonal[i, k]
+            rho += R[i, k] * Z[i, k]
+    return rho, rho
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> FloatArray:
-    """Diagonal of that matrix. O(E m)."""
+    """Diagonal of mass + sigma D'J D. O(E m)."""
     n, m = at.total.shape
     out = np.empty((n, m))
     for i in range(n):
@@ -275,17 +310,12 @@ def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> Flo
     for e in range(edges.tail.size):
         i, j = edges.tail[e], edges.head[e]
         rest, bent = sigma * (1.0 - at.shrink[e]), sigma * at.bend[e]
-        if at.round:
-            for k in range(m):
-                push = rest - bent * at.kept[e, k] * at.kept[e, k]
-                out[i, k] += push
-                out[j, k] += push
-            continue
         for k in range(m):
             kept = at.kept[e, k]
-            push = (rest if kept != 0.0 or at.fused[e] else sigma) - bent * kept * kept
-            out[i, k] += push
-            out[j, k] += push
+            full = kept == 0.0 and not at.round and not at.fused[e]
+            entry = (sigma if full else rest) - bent * kept * kept
+            out[i, k] += entry
+            out[j, k] += entry
     return out
 
 
@@ -299,39 +329,12 @@ def newton_direction(
     tol: float,
     max_iter: int,
 ) -> tuple[FloatArray, bool]:
-    """Minus (mass + sigma D'J D)^-1 G, by conjugate gradients with a diagonal preconditioner.
+    """Solve (mass + sigma D'J D) X = -G by conjugate gradients with a diagonal preconditioner.
 
-    Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one, and
-    tells whether it is. Any number of iterations gives a direction of descent. O(E m) an iteration.
+    Returns X and whether its residual, in the norm of the preconditioner, is within ``tol`` of
+    that of zero. Any number of iterations gives a descent direction. O(E m) per iteration.
     """
-    n, m = G.shape
-    scale = _diagonal(sigma, mass, edges, at)
-    X, R, P, Q = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m)), np.empty((n, m))
-    now = 0.0
-    for i in range(n):
-        for k in range(m):
-            R[i, k] = -G[i, k]
-            P[i, k] = R[i, k] / scale[i, k]
-            now += R[i, k] * P[i, k]
-    enough = tol * tol * now
-    for _ in range(max_iter):
-        if now <= enough:
-            break
-        if at.round:
-            _times_round(P, sigma, mass, edges, at, Q)
-        else:
-            _times(P, sigma, mass, edges, at, Q)
-        curve = 0.0
-        for i in range(n):
-            for k in range(m):
-                curve += P[i, k] * Q[i, k]
-        length, before, now = now / curve, now, 0.0
-        for i in range(n):
-            for k in range(m):
-                X[i, k] += length * P[i, k]
-                R[i, k] -= length * Q[i, k]
-                now += R[i, k] * R[i, k] / scale[i, k]
-        for i in range(n):
-            for k in range(m):
-                P[i, k] = R[i, k] / scale[i, k] + now / before * P[i, k]
-    return X, now <= enough
+    system = _System(sigma, mass, edges, at, _diagonal(sigma, mass, edges, at))
+    return conjugate_gradients(
+        _apply_hessian, _divide_by_diagonal, system, -G, tol, 0.0, max_iter
+    )

@@ -11,6 +11,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import eigsh
 
 from convexhc._types import FloatArray, Labels
+from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
 from convexhc.kernels.sparse_products import times_sparse
 from convexhc.model.constraint import Constraint
 from convexhc.model.factorization import Factor
@@ -159,17 +160,10 @@ class KernelMatrix:
         if self.n <= _INVERSE_NODES:
             X = G @ self._inverse
             return X, G - self.ridge * X
-        X, left = np.zeros_like(G), G.copy()
-        P, now = left.copy(), np.einsum("ij,ij->i", left, left)
-        for _ in range(_CG_STEPS):
-            Q = self.after(P) + self.ridge * P
-            curve = np.einsum("ij,ij->i", P, Q)
-            length = np.divide(now, curve, out=np.zeros_like(now), where=curve > 0.0)[:, None]
-            X += length * P
-            left -= length * Q
-            earlier, now = now, np.einsum("ij,ij->i", left, left)
-            P *= np.divide(now, earlier, out=np.zeros_like(now), where=earlier > 0.0)[:, None]
-            P += left
+        X, never = np.zeros_like(G), np.full(len(G), -1.0)
+        block_conjugate_gradients(
+            lambda P, _: self.after(P) + self.ridge * P, None, X, G.copy(), never, _CG_STEPS, axis=1
+        )
         return X, self.after(X)
 
     def after(self, C: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
+from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
 from convexhc.kernels.laplacian import combine
 from convexhc.solvers.loop import Status
 
@@ -153,6 +154,15 @@ def _conjugate_gradients(
     The residual that the recurrence carries drifts from the true one, so a run that ends on it
     starts again from the true one, as long as that helps.
     """
+    inverse = (1.0 / (1.0 + scale * L.degree))[:, None]
+
+    def apply(P: FloatArray, out: FloatArray) -> FloatArray:
+        return L.combine(P, scale, 1.0, out=out)
+
+    def precondition(R: FloatArray, out: FloatArray) -> None:
+        np.multiply(inverse, R, out=out)
+        L.centre(out)
+
     X, R, n_iter = np.zeros_like(right), right.copy(), 0
     before = np.inf
     while True:
@@ -161,41 +171,10 @@ def _conjugate_gradients(
         if worst <= 1.0 or worst > 0.5 * before or n_iter >= max_iter:
             return X, norms, n_iter
         before = worst
-        n_iter += _descend(L, scale, X, R, targets, max_iter - n_iter)
+        n_iter += block_conjugate_gradients(
+            apply, precondition, X, R, targets, max_iter - n_iter, axis=0
+        )
         L.combine(X, -scale, -1.0, right, 1.0, out=R)
-
-
-def _descend(
-    L: Diffusion, scale: float, X: FloatArray, R: FloatArray, targets: FloatArray, max_iter: int
-) -> int:
-    """Conjugate gradients on X and its residual R, in place; the steps taken."""
-    inverse = (1.0 / (1.0 + scale * L.degree))[:, None]
-    P = inverse * R
-    L.centre(P)
-    Q, move = np.empty_like(P), np.empty_like(P)
-    slope, within = _dots(R, P), _norms(R) <= targets
-    for n_iter in range(1, max_iter + 1):
-        L.combine(P, scale, 1.0, out=Q)
-        length = _ratio(slope, _dots(P, Q))
-        # A column within its target stays where it is.
-        length[within] = 0.0
-        X += np.multiply(length, P, out=move)
-        R -= np.multiply(length, Q, out=Q)
-        within = _norms(R) <= targets
-        if within.all():
-            return n_iter
-        np.multiply(inverse, R, out=Q)
-        L.centre(Q)
-        steeper = _dots(R, Q)
-        P *= _ratio(steeper, slope)
-        P += Q
-        slope = steeper
-    return max_iter
-
-
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Quotient of numbers that are not negative; zero where there is nothing to divide by."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0.0)
 
 
 def _dots(X: FloatArray, Z: FloatArray) -> FloatArray:
