@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from convexhc.model import fidelity as module
 from convexhc.model.constraint import DoublyStochastic, Free, RowSimplex
 from convexhc.model.fidelity import Kernel, KernelMatrix, Proximity
-from convexhc.model.inner_product import InnerProduct
+from convexhc.model.metric import InnerProduct
 from laws import (
     assert_convex_between,
     assert_gradient,

@@ -25,7 +25,7 @@ def test_the_penalty_ends_near_the_best_one(start, best, unit, every):
         move *= np.exp(-0.1 / (1.0 + abs(np.log(penalty / best))))
         climb.observe(n_iter, move)
         if n_iter % every == 0:
-            penalty = climb.changed(penalty, n_iter, move)
+            penalty = climb.update(penalty, n_iter, move)
     assert 0.2 * best <= penalty <= 5.0 * best
 
 
@@ -34,7 +34,7 @@ def test_a_run_that_stands_still_does_no_harm():
     for n_iter in range(1, 200):
         climb.observe(n_iter, 0.0)
         if n_iter % 20 == 0:
-            penalty = climb.changed(penalty, n_iter, 0.0)
+            penalty = climb.update(penalty, n_iter, 0.0)
             assert np.isfinite(penalty)
             assert penalty > 0.0
 

@@ -11,7 +11,7 @@ from convexhc._types import FloatArray, Labels
 from convexhc.fusion.electrical_flow import Cascade
 from convexhc.kernels.prox import dual_norms
 from convexhc.model.fidelity import Kernel
-from convexhc.model.inner_product import averaging
+from convexhc.model.metric import averaging_matrix
 from convexhc.model.problem import FusionProblem
 
 # Least bound, in units of the mean similarity of a node to itself over the largest weight.
@@ -104,7 +104,7 @@ class _Excess:
         n, m = problem.shape
         heavy = np.ones(n) if mass is None else mass
         T, shift = problem.fidelity.operand, np.zeros(n)
-        excess = cls(T, averaging(labels, mass), labels, heavy, shift)
+        excess = cls(T, averaging_matrix(labels, mass), labels, heavy, shift)
         if labels.max() == 0 and problem.constraint.row_sums:
             shift[:] = excess._centered(T @ np.ones((m, 1)))[:, 0] / m
         return excess

@@ -18,8 +18,8 @@ from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.fusion.contraction import Contraction, contract
 from convexhc.fusion.point_flows import complete
 from convexhc.kernels.flows import gathered, scaled_inside, spread
-from convexhc.kernels.linear_combinations import on_line
 from convexhc.kernels.newton import well_inside
+from convexhc.kernels.rows import interpolate_rows
 from convexhc.model.problem import Certificate, FusionProblem, cluster_means, fuse
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
@@ -268,7 +268,7 @@ def _ahead(
     C, along = start.centroids, 0.0
     if before is not None:
         along = (lam - start.lam) / (before.lam - start.lam)
-        C = on_line(C, before.centroids, np.full(len(C), along))
+        C = interpolate_rows(C, before.centroids, np.full(len(C), along))
     count = contraction.problem.penalty.n_edges
     return replace(
         start,

@@ -23,7 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
-from convexhc.kernels.sparsity_pattern import (
+from convexhc.kernels.birkhoff_support import (
     MAX_SPARSE,
     Support,
     add_column_sums,

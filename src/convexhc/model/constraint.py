@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from convexhc._types import FloatArray
 from convexhc.kernels import assignment, birkhoff, simplex
-from convexhc.model.inner_product import PLAIN, InnerProduct
+from convexhc.model.metric import EUCLIDEAN, InnerProduct
 
 # Up to this size the exact assignment is as cheap as the bound.
 _EXACT_ASSIGNMENT_NODES = 100
@@ -69,7 +69,7 @@ class DoublyStochastic:
     """
 
     tol: float = 1e-10
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = True
     row_sums: bool = True
     column_sums: bool = True
@@ -106,7 +106,7 @@ class DoublyStochastic:
 class RowSimplex:
     """Rows on the probability simplex; columns free. The authors' code offers this variant."""
 
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = True
     row_sums: bool = True
     column_sums: bool = False
@@ -132,7 +132,7 @@ class RowSimplex:
 class Free:
     """No constraint: the centroids of classical convex clustering (eq. 1)."""
 
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = False
     row_sums: bool = False
     column_sums: bool = False

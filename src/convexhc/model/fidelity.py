@@ -15,7 +15,7 @@ from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
 from convexhc.kernels.sparse_products import times_sparse
 from convexhc.model.constraint import Constraint
 from convexhc.model.factorization import Factor
-from convexhc.model.inner_product import PLAIN, InnerProduct, averaging
+from convexhc.model.metric import EUCLIDEAN, InnerProduct, averaging_matrix
 
 # Nodes up to which all eigenvalues are cheap.
 _DENSE_NODES = 400
@@ -160,10 +160,12 @@ class KernelMatrix:
         if self.n <= _INVERSE_NODES:
             X = G @ self._inverse
             return X, G - self.ridge * X
+
+        def apply(P: FloatArray, out: FloatArray) -> FloatArray:
+            return np.add(self.after(P), np.multiply(self.ridge, P, out=out), out=out)
+
         X, never = np.zeros_like(G), np.full(len(G), -1.0)
-        block_conjugate_gradients(
-            lambda P, _: self.after(P) + self.ridge * P, None, X, G.copy(), never, _CG_STEPS, axis=1
-        )
+        block_conjugate_gradients(apply, None, X, G.copy(), never, _CG_STEPS, axis=1)
         return X, self.after(X)
 
     def after(self, C: FloatArray) -> FloatArray:
@@ -201,7 +203,7 @@ class Kernel:
 
     matrix: KernelMatrix
     means: FloatArray | None = None
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
 
     @property
     def target(self) -> FloatArray:
@@ -258,7 +260,9 @@ class Kernel:
 
     def contract(self, labels: Labels, metric: InnerProduct) -> Kernel:
         """The same term for centroids that are fused inside the clusters of ``labels``."""
-        means = averaging(labels) @ (self.matrix.sparse if self.means is None else self.means)
+        means = averaging_matrix(labels) @ (
+            self.matrix.sparse if self.means is None else self.means
+        )
         return Kernel(
             self.matrix, means if isinstance(means, np.ndarray) else means.toarray(), metric
         )
@@ -289,7 +293,7 @@ class Proximity:
     """
 
     target: FloatArray
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -329,7 +333,7 @@ class Proximity:
 
     def contract(self, labels: Labels, metric: InnerProduct) -> Proximity:
         """The same term for fused centroids, up to the variance inside the clusters."""
-        return Proximity(averaging(labels) @ self.target, metric)
+        return Proximity(averaging_matrix(labels) @ self.target, metric)
 
     @property
     def operand(self) -> csr_array | FloatArray:

@@ -14,7 +14,7 @@ from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Edges
-from convexhc.model.inner_product import PLAIN, InnerProduct
+from convexhc.model.metric import EUCLIDEAN, InnerProduct
 from convexhc.model.weighted_laplacian import laplacian
 
 _DENSE_NODES = 400  # below this, eigenvalues come from a dense decomposition
@@ -53,7 +53,7 @@ class Differences:
     """
 
     graph: Graph
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
 
     @cached_property
     def _root(self) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
-from convexhc.kernels import group_means
+from convexhc.kernels.rows import group_means
 from convexhc.model.constraint import Constraint, DoublyStochastic, Free
 from convexhc.model.fidelity import Fidelity, Kernel, KernelMatrix, Proximity
 from convexhc.model.penalty import Differences, Fusion, Penalty, SquaredFusion
@@ -124,7 +124,7 @@ def fuse(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> Float
 
 def cluster_means(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> FloatArray:
     """Mean row of every cluster. O(N m)."""
-    return group_means.group_means(C, labels, np.ones(labels.size) if mass is None else mass)
+    return group_means(C, labels, np.ones(labels.size) if mass is None else mass)
 
 
 def graph_problem(

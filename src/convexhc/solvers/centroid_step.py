@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, diags_array
 
 from convexhc._types import FloatArray
-from convexhc.kernels import row_sums
+from convexhc.kernels import rows
 from convexhc.model.factorization import Factor
 from convexhc.model.problem import FusionProblem
 from convexhc.model.weighted_laplacian import laplacian
@@ -96,13 +96,13 @@ class Factored:
     def _solve(self, R: FloatArray, precision: type, total: float) -> FloatArray:
         constraint, order = self.problem.constraint, self.factor.rows
         X: NDArray[Any] = np.empty(R.shape, precision)
-        row_sums.gather(R, order, self.mass, X)
+        rows.gather_rows(R, order, self.mass, X)
         self.factor.solve(X)
-        C = row_sums.scatter(X, order)
+        C = rows.scatter_rows(X, order)
         if constraint.row_sums:
-            row_sums.fix_row_sums(C, total)
+            rows.fix_row_sums(C, total)
             if constraint.column_sums:
-                row_sums.fix_column_sums(C, self.mass, total)
+                rows.fix_column_sums(C, self.mass, total)
         return C
 
 

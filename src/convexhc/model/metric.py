@@ -37,10 +37,10 @@ class InnerProduct:
         return covector if self.mass is None else covector / self.mass[:, None]
 
 
-PLAIN = InnerProduct()
+EUCLIDEAN = InnerProduct()
 
 
-def averaging(labels: NDArray[np.int64], mass: FloatArray | None = None) -> csr_array:
+def averaging_matrix(labels: NDArray[np.int64], mass: FloatArray | None = None) -> csr_array:
     """The matrix, sparse and one row a cluster, that takes rows to their means over clusters.
 
     Rows count as often as their mass, once by default.
@@ -48,7 +48,7 @@ def averaging(labels: NDArray[np.int64], mass: FloatArray | None = None) -> csr_
     Examples
     --------
     >>> import numpy as np
-    >>> averaging(np.array([0, 0, 1])).toarray()
+    >>> averaging_matrix(np.array([0, 0, 1])).toarray()
     array([[0.5, 0.5, 0. ],
            [0. , 0. , 1. ]])
     """
