@@ -289,7 +289,7 @@ MUTANTS = (
     ),
     Mutant(
         "model/fidelity.py",
-        "        return X, self.after(X)",
+        "        return X, self.right_multiply(X)",
         "        return X, G - self.ridge * X",
         "conjugate gradients that stop early are taken for exact",
         (FIDELITY + "test_what_is_divided_and_multiplied_again_is_no_guess",),

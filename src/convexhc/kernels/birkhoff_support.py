@@ -1,4 +1,4 @@
-"""Products and systems with A, the 0/1 matrix of the positive entries of a matrix."""
+"""Products and linear systems with the support A, the 0/1 matrix of the positive entries."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from convexhc.kernels.conjugate_gradients import conjugate_gradients
 _FAST = {"reassoc", "nsz", "contract", "arcp"}
 _compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 
-MAX_SPARSE = 0.15  # a support denser than this is kept as a mask, not as lists of columns
+# A support denser than this is stored as a mask instead of lists of columns.
+MAX_SPARSE = 0.15
 
 
 class Support(NamedTuple):
-    """Row i holds column[start[i] : start[i + 1]]; when dense, only start and mask are meant."""
+    """Columns column[start[i] : start[i + 1]] of row i; if dense, only start and mask are valid."""
 
     start: NDArray[np.int64]
     column: NDArray[np.int32]
@@ -28,14 +29,14 @@ class Support(NamedTuple):
 
 @_compiled
 def is_sparse(support: Support) -> bool:
-    """Whether the support is kept as lists of columns. O(1)."""
+    """Whether the support is stored as lists of columns. O(1)."""
     c, m = support.mask.shape
     return bool(support.start[c] <= MAX_SPARSE * c * m)
 
 
 @_compiled
 def list_columns(support: Support) -> None:
-    """Turn the mask into lists of columns. O(c m)."""
+    """Convert the mask to lists of columns. O(c m)."""
     mask, column = support.mask, support.column
     k = 0
     for i in range(mask.shape[0]):

@@ -1,14 +1,14 @@
-"""Newton systems of few columns: the curvature of every edge written out as an m x m block.
+"""Newton systems with few columns: the curvature of every edge as an explicit m x m block.
 
 With H_e = sigma J_e, the Jacobian of `convexhc.kernels.newton` times sigma, the system is
 
     (mass + D'H D) X = -G.
 
-J_e is all but singular along a long difference, so that the columns of a node depend on each other:
-the inverse of its whole block, mass_i + the sum of H_e around it, is a far better preconditioner
-than that of the diagonal. And what stiff edges join moves as one, held only by its mass and by the
-edges that leave it: for systems that are harder, the inverses of the blocks of such groups are
-added, joined by fused edges, by those of a tenth of their stiffness, and so on.
+J_e is nearly singular along a long difference, which couples the columns of a node: the inverse of
+its whole block, mass_i plus the sum of H_e over its edges, is a far better preconditioner than that
+of the diagonal. Nodes joined by stiff edges move together, restrained only by their mass and by the
+edges that leave the group. For harder systems the preconditioner therefore adds the inverse blocks
+of such groups, joined by fused edges, by edges of a tenth of their stiffness, and so on.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from convexhc.kernels.edges import Edges
 from convexhc.kernels.newton import Response
 
 _FAST = {"reassoc", "contract", "nsz"}
-# Least stiffness of the edges that join a group, in units of sigma.
+# Least stiffness of the edges that join a group, in units of sigma, one set of groups each.
 _STIFF = (1.0, 0.1, 0.01, 0.001)
 
 
 class Blocks(NamedTuple):
-    """H_e of every edge (E x m x m), block of every node and its inverse (n x m x m)."""
+    """H_e of every edge (E x m x m), diagonal block of every node and its inverse (n x m x m)."""
 
     edge: FloatArray
     node: FloatArray
@@ -39,9 +39,9 @@ class Blocks(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Nodes that are in groups, the group of each, inverse block of every group (g x m x m).
+    """Nodes in groups, the group of each, and the inverse block of every group (g x m x m).
 
-    A node comes once for every group it is in.
+    A node is listed once for every group that contains it.
     """
 
     node: IntArray
@@ -51,8 +51,8 @@ class Groups(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def blocks(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> Blocks:
-    """Write out the blocks of mass + sigma D'J D. O(E m^2 + n m^3)."""
-    # A number of columns known to the compiler unrolls the inner loops: half the time.
+    """Blocks of mass + sigma D'J D. O(E m^2 + n m^3)."""
+    # A literal number of columns lets the compiler unroll the inner loops: half the time.
     if at.total.shape[1] == 2:
         return _blocks(2, sigma, mass, edges, at)
     if at.total.shape[1] == 3:
@@ -72,12 +72,12 @@ def _blocks(m: int, sigma: float, mass: FloatArray, edges: Edges, at: Response) 
         bent, rest = sigma * at.bend[e], sigma * (1.0 - at.shrink[e])
         for k in range(m):
             for q in range(m):
-                push = -bent * at.kept[e, k] * at.kept[e, q]
+                entry = -bent * at.kept[e, k] * at.kept[e, q]
                 if k == q:
-                    push += rest if at.kept[e, k] != 0.0 else sigma
-                edge[e, k, q] = push
-                node[i, k, q] += push
-                node[j, k, q] += push
+                    entry += rest if at.kept[e, k] != 0.0 else sigma
+                edge[e, k, q] = entry
+                node[i, k, q] += entry
+                node[j, k, q] += entry
     inverse = node.copy()
     for i in range(n):
         _invert(m, inverse[i], mass[i])
@@ -86,7 +86,7 @@ def _blocks(m: int, sigma: float, mass: FloatArray, edges: Edges, at: Response) 
 
 @njit(cache=True, nogil=True, inline="always")
 def _invert(m: int, A: FloatArray, least: float) -> None:
-    """Invert, in place, a symmetric matrix with no eigenvalue below ``least``: so is no pivot."""
+    """Invert a symmetric matrix in place; no eigenvalue, hence no pivot, is below ``least``."""
     for p in range(m):
         pivot = 1.0 / max(A[p, p], least)
         A[p, p] = 1.0
@@ -94,25 +94,25 @@ def _invert(m: int, A: FloatArray, least: float) -> None:
             A[p, q] *= pivot
         for k in range(m):
             if k != p:
-                much = A[k, p]
+                factor = A[k, p]
                 A[k, p] = 0.0
                 for q in range(m):
-                    A[k, q] -= much * A[p, q]
+                    A[k, q] -= factor * A[p, q]
 
 
 def no_groups(m: int) -> Groups:
-    """For systems that need none."""
+    """No groups: the preconditioner is that of the nodes alone."""
     return Groups(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, m, m)))
 
 
 def stiff_groups(mass: FloatArray, edges: Edges, at: Response, here: Blocks) -> Groups:
-    """Groups of nodes that stiff edges join, at every stiffness. O(E m^2 + n m^3)."""
+    """Groups of nodes joined by stiff edges, for every level of stiffness. O(E m^2 + n m^3)."""
     left = np.where(at.fused, 1.0, 1.0 - at.shrink)
     found = []
     for least in _STIFF:
         joined = at.fused if least == 1.0 else left >= least
         number = _numbered(components(mass.size, edges.tail, edges.head, joined))
-        found.append((number, _together(number, mass, edges, here.edge)))
+        found.append((number, _group_blocks(number, mass, edges, here.edge)))
     nodes = [np.flatnonzero(number >= 0) for number, _ in found]
     first = np.cumsum([0] + [inverse.shape[0] for _, inverse in found])
     return Groups(
@@ -124,7 +124,7 @@ def stiff_groups(mass: FloatArray, edges: Edges, at: Response, here: Blocks) -> 
 
 @njit(cache=True, nogil=True)
 def _numbered(labels: IntArray) -> IntArray:
-    """Number the groups of several nodes; -1 for nodes on their own."""
+    """Number the groups of at least two nodes; -1 for single nodes."""
     size = np.bincount(labels)
     number, count = np.empty(size.size, np.int64), 0
     for g in range(size.size):
@@ -134,8 +134,8 @@ def _numbered(labels: IntArray) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def _together(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray) -> FloatArray:
-    """Inverse block of every group: its mass, and H_e of the edges that leave it."""
+def _group_blocks(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray) -> FloatArray:
+    """Inverse block of every group: its mass plus H_e of the edges that leave it."""
     weight, m = np.zeros(number.max() + 1), edge.shape[1]
     for i in range(mass.size):
         if number[i] >= 0:
@@ -160,7 +160,7 @@ def _together(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray
 
 @njit(cache=True, nogil=True)
 def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int32], FloatArray]:
-    """Row, column and value of the entries of that matrix; those of one place add up. O(E m^2)."""
+    """Row, column and value of the entries of the matrix; duplicates add up. O(E m^2)."""
     n, m = at.node.shape[:2]
     count = n * m * m + 2 * edges.tail.size * m * m
     row, column = np.empty(count, np.int32), np.empty(count, np.int32)

@@ -110,7 +110,7 @@ def solve_path(
     provenance = Provenance.of(options, fingerprint(graph, weighed))
     saved = Checkpoint(checkpoint, provenance.digest) if checkpoint is not None else None
     keep_if = keeper(keep, small=graph.n <= _KEEP_NODES)
-    with threads_along(problem.shape, dense=problem.fidelity.in_full):
+    with threads_along(problem.shape, dense=problem.fidelity.dense_products):
         levels, complete = Continuation(graph, problem, options, keep_if, saved, on_check).go()
     return Path(
         levels=tuple(sorted(levels, key=lambda level: level.lam)),

@@ -1,4 +1,4 @@
-"""Products with L and solves with I + 2 lam L on large sparse graphs, in blocks of columns."""
+"""Products with L and linear systems with I + 2 lam L on large sparse graphs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from convexhc.solvers.loop import Status
 
 
 class Columns(NamedTuple):
-    """Columns of pi(lam), or pi(lam) times other columns, and how exact they are.
+    """Columns of pi(lam), or pi(lam) times given columns, and their residuals.
 
     Parameters
     ----------
     values : (n, m) ndarray
         The columns.
     residual : (m,) ndarray
-        |b - (I + 2 lam L) x| / |b|, computed from the result. No eigenvalue of that matrix is
-        below one, so the distance of x from the exact column is at most this times |b|.
+        |b - (I + 2 lam L) x| / |b|, computed from the result. No eigenvalue of the matrix is below
+        one, so the error of x is at most this times |b|.
     n_iter : int
-        Steps taken.
+        Iterations used.
     status : Status
-        SOLVED when every residual is within the tolerance.
+        SOLVED if every residual is within the tolerance.
     """
 
     values: FloatArray
@@ -79,13 +79,13 @@ class Diffusion:
         return csr_array(entries, shape=(self.sizes.size, self.n))
 
     def means(self, X: FloatArray) -> FloatArray:
-        """Mean of every column over every component, one row a component. O(n m)."""
+        """Mean of every column over every component, one row per component. O(n m)."""
         if self.sizes.size == 1:
             return np.asarray(X.mean(axis=0, keepdims=True))
         return np.asarray(self._averages @ X)
 
     def centre(self, X: FloatArray) -> None:
-        """Take the mean of its component off every entry, in place: off the null space of L."""
+        """Subtract the mean over the component, in place: project out the null space of L."""
         means = self.means(X)
         X -= means if self.sizes.size == 1 else means[self.component]
 
@@ -99,41 +99,41 @@ class Diffusion:
         *,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """The array a L X + b X + c Z, in ``out``, which may be Z. One pass, O((n + E) m)."""
-        # Fresh memory costs as much as the product: loops pass what they no longer need.
+        """Return a L X + b X + c Z, written to ``out``, which may be Z. One pass, O((n + E) m)."""
+        # Allocation costs as much as the product: loops pass an array to reuse.
         target = np.empty_like(X) if out is None else out
-        W, beside = self.weights, X if Z is None else Z
-        combine(W.indptr, W.indices, W.data, self.degree, X, beside, a, b, c, target)
+        W, addend = self.weights, X if Z is None else Z
+        combine(W.indptr, W.indices, W.data, self.degree, X, addend, a, b, c, target)
         return target
 
     def restricted(self, nodes: Labels) -> Diffusion:
-        """The Laplacian of a component alone."""
+        """The Laplacian of one component."""
         if nodes.size == self.n:
             return self
         return Diffusion(self.weights[nodes][:, nodes], np.zeros(nodes.size, dtype=np.int64))
 
     def solve(self, lam: float, B: FloatArray, *, tol: float, max_iter: int) -> Columns:
-        """Solve (I + 2 lam L) X = B by conjugate gradients, every column with steps of its own.
+        """Solve (I + 2 lam L) X = B by conjugate gradients.
 
-        The mean of B over a component is its own solution. The rest is solved for in the space of
-        columns whose means vanish, with the diagonal as preconditioner: there the condition number
-        stays below that of L as lam grows, and the column sums of X are those of B to rounding.
+        The mean of B over a component is its own solution. The remainder is solved in the space of
+        columns of mean zero with a diagonal preconditioner. There the condition number stays below
+        that of L as lam grows, and X has the column sums of B up to round-off.
 
         Parameters
         ----------
         lam : float
             Strength.
         B : (n, m) ndarray
-            Right sides.
+            Right-hand sides.
         tol : float
             Relative residual at which a column stops.
         max_iter : int
-            Budget of steps.
+            Iteration budget.
 
         Returns
         -------
         Columns
-            Seven arrays of the size of B are alive at the peak; one pass over the edges a step.
+            At most seven arrays of the size of B in memory; one pass over the edges per iteration.
         """
         means = self.means(B)[self.component]
         right = B - means
@@ -149,10 +149,10 @@ class Diffusion:
 def _conjugate_gradients(
     L: Diffusion, scale: float, right: FloatArray, targets: FloatArray, max_iter: int
 ) -> tuple[FloatArray, FloatArray, int]:
-    """Solve (I + scale L) X = right for columns of mean zero; X, its residual, the steps taken.
+    """Solve (I + scale L) X = right for columns of mean zero; return X, residual norms, iterations.
 
-    The residual that the recurrence carries drifts from the true one, so a run that ends on it
-    starts again from the true one, as long as that helps.
+    The residual of the recurrence drifts from the true one: restart from the true residual as long
+    as that halves it.
     """
     inverse = (1.0 / (1.0 + scale * L.degree))[:, None]
 
@@ -177,9 +177,5 @@ def _conjugate_gradients(
         L.combine(X, -scale, -1.0, right, 1.0, out=R)
 
 
-def _dots(X: FloatArray, Z: FloatArray) -> FloatArray:
-    return np.asarray(np.einsum("ij,ij->j", X, Z))
-
-
 def _norms(X: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt(_dots(X, X)))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", X, X)))
