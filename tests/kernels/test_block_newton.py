@@ -52,7 +52,7 @@ def test_blocks_and_entries_are_those_of_the_matrix(seed, m, l1_ratio):
 
 
 @given(seeds, columns, l1_ratios)
-def test_groups_are_joined_by_stiff_edges_and_have_the_blocks_of_what_moves_as_one(
+def test_groups_are_joined_by_stiff_edges_and_have_the_block_of_their_common_motion(
     seed, m, l1_ratio
 ):
     _, mass, edges, at, here, H = system(seed, m, l1_ratio)

@@ -147,7 +147,7 @@ def test_bound_of_a_kernel_loses_the_square_of_an_error(seed, n, inverted):
 
 
 @given(seeds, st.integers(2, 9))
-def test_dividing_by_a_kernel(seed, n):
+def test_ridge_solutions_agree_with_a_dense_solve(seed, n):
     """The inverse and conjugate gradients agree where the kernel is well conditioned."""
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(n, n))
@@ -163,7 +163,7 @@ def test_dividing_by_a_kernel(seed, n):
 
 
 @pytest.mark.parametrize("inverted", [0, 60])
-def test_what_is_divided_and_multiplied_again_is_no_guess(inverted, monkeypatch):
+def test_the_product_of_a_ridge_solution_is_exact(inverted, monkeypatch):
     """However far conjugate gradients are from their end: the slope of a tangent rests on it."""
     monkeypatch.setattr(module, "SETTINGS", replace(module.SETTINGS, inverse_nodes=inverted))
     rng = np.random.default_rng(7)

@@ -9,7 +9,7 @@ from convexhc.solvers import admm
 from laws import random_kernel, solved
 
 
-def test_single_precision_reaches_any_gap(monkeypatch):
+def test_single_precision_steps_reach_any_gap(monkeypatch):
     problem = graph_problem(random_kernel(np.random.default_rng(5), 12, floor=0.5), 0.3)
     double = solved(problem, "admm", tol=1e-10)
     monkeypatch.setattr(admm, "SETTINGS", replace(admm.SETTINGS, double_entries=0))
@@ -19,7 +19,7 @@ def test_single_precision_reaches_any_gap(monkeypatch):
     np.testing.assert_allclose(single.centroids, double.centroids, atol=1e-4)
 
 
-def test_signs_and_duals_of_a_solution_start_the_next_one():
+def test_both_duals_of_a_solution_warm_start_the_next_run():
     problem = graph_problem(random_kernel(np.random.default_rng(2), 10, floor=0.5), 0.3)
     cold = solved(problem, "admm", tol=1e-9)
     again = solved(problem, "admm", start=cold, tol=1e-9)

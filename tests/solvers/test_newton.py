@@ -94,7 +94,7 @@ def test_round_balls_need_no_second_array(seed):
 
 
 @given(seeds, l1_ratios)
-def test_near_is_what_costs_little_to_fuse(seed, l1_ratio):
+def test_cheap_to_fuse_compares_the_cost_with_the_allowance(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "points", 0.4, l1_ratio)
     C, edges, mass = problem.fidelity.target, problem.penalty.edges, rng.uniform(1.0, 3.0, 99)

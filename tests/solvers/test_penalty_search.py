@@ -1,4 +1,4 @@
-"""A penalty that climbs finds the size under which a run is fastest."""
+"""The hill climb of a penalty parameter finds the value of fastest convergence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_penalty_ends_near_the_best_one(start, best, unit, every):
     assert 0.2 * best <= penalty <= 5.0 * best
 
 
-def test_a_run_that_stands_still_does_no_harm():
+def test_a_run_without_progress_keeps_the_penalty_finite():
     climb, penalty = HillClimb(0), 1.0
     for n_iter in range(1, 200):
         climb.observe(n_iter, 0.0)
