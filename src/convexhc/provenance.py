@@ -1,4 +1,4 @@
-"""Where a result comes from: enough to tell whether another run would be the same."""
+"""Provenance of a result: version, options and data, to tell whether a rerun would agree."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class Provenance:
     @classmethod
     def of(cls, options: Mapping[str, Any], data: str) -> Provenance:
         """Provenance of a run by this version."""
-        said = json.dumps([__version__, dict(options), data], sort_keys=True)
-        return cls(__version__, dict(options), data, hashlib.sha256(said.encode()).hexdigest())
+        text = json.dumps([__version__, dict(options), data], sort_keys=True)
+        return cls(__version__, dict(options), data, hashlib.sha256(text.encode()).hexdigest())
 
     def to_text(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """As a JSON-serialisable dictionary."""
         return asdict(self)
 
     @classmethod
     def from_text(cls, text: Mapping[str, Any]) -> Provenance:
-        """What `to_text` wrote, perhaps among other things."""
+        """Inverse of `to_text`; ignores other keys."""
         return cls(text["version"], text["options"], text["data"], text["digest"])
 
 
 def fingerprint(*graphs: Graph) -> str:
-    """Digest of the entries of some graphs: of the similarity and of the edge weights."""
-    mark = hashlib.sha256()
+    """Digest of the entries of graphs: the similarity and the edge weights."""
+    digest = hashlib.sha256()
     for graph in graphs:
         for array in (graph.tail, graph.head, graph.weight, graph.diagonal):
-            mark.update(array.tobytes())
-    return mark.hexdigest()
+            digest.update(array.tobytes())
+    return digest.hexdigest()

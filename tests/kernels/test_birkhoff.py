@@ -165,7 +165,7 @@ def test_only_the_ratios_of_the_masses_count():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_agrees_with_the_slow_twin(seed):
+def test_agrees_with_the_naive_version(seed):
     rng = np.random.default_rng(seed)
     c, m = (6, 6) if seed < 3 else (4, 9)
     X, mass = rng.normal(size=(c, m)), np.ones(c) if seed < 3 else rng.integers(1, 5, c) + 0.5
@@ -231,7 +231,7 @@ def test_optimal_on_two_thousand_rows():
     assert_optimal(X, project(X))
 
 
-def test_stopped_early_it_tells_the_true_residual():
+def test_stopped_early_it_reports_the_true_residual():
     X = np.random.default_rng(4).normal(size=(50, 50))
     P = project(X, tol=1e-13, max_newton=1)
     assert P.C.min() >= 0
@@ -260,7 +260,7 @@ def test_single_precision_at_assignment_scale():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e4])
-def test_writes_where_it_is_told(scale):
+def test_writes_to_out(scale):
     X = scale * np.random.default_rng(7).normal(size=(60, 60))
     expected, kept = project(X).C, X.copy()
     out = np.full_like(X, np.nan)

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 import naive
 from convexhc.graph import Graph
 from convexhc.kernels.block_newton import block_direction, blocks, entries, no_groups, stiff_groups
-from convexhc.kernels.newton import respond, response
+from convexhc.kernels.newton import allocate_response, dual_response
 from convexhc.model.problem import points_problem
 from laws import l1_ratios, random_weights, seeds
 
@@ -26,9 +26,9 @@ def system(seed, m, l1_ratio, sigma=3.0):
     X = rng.normal(size=(n, m))
     problem = points_problem(X, Graph.from_matrix(random_weights(rng, n)), 0.4, l1_ratio=l1_ratio)
     edges, mass = problem.penalty.edges, rng.uniform(0.5, 4.0, size=n)
-    at = response(edges.tail.size, n, m)
+    at = allocate_response(edges.tail.size, n, m)
     Y = problem.penalty.feasible_dual(rng.normal(size=(edges.tail.size, m)))
-    respond(0.1 * X, Y, sigma, edges, at)
+    dual_response(0.1 * X, Y, sigma, edges, at)
     here = blocks(sigma, mass, edges, at)
     return (
         rng.normal(size=(n, m)),
@@ -52,7 +52,7 @@ def test_blocks_and_entries_are_those_of_the_matrix(seed, m, l1_ratio):
 
 
 @given(seeds, columns, l1_ratios)
-def test_groups_are_joined_by_stiff_edges_and_have_the_blocks_of_what_moves_as_one(
+def test_groups_are_joined_by_stiff_edges_and_have_the_block_of_their_common_motion(
     seed, m, l1_ratio
 ):
     _, mass, edges, at, here, H = system(seed, m, l1_ratio)
@@ -86,7 +86,7 @@ def test_the_direction_solves_the_system_with_groups_or_without(seed, m, l1_rati
 def test_without_edges_only_the_mass_is_left(m):
     nodes = np.arange(4)
     problem = points_problem(np.ones((4, m)), Graph.from_matrix(np.eye(4)), 0.3)
-    edges, mass, at = problem.penalty.edges, nodes + 1.0, response(0, 4, m)
+    edges, mass, at = problem.penalty.edges, nodes + 1.0, allocate_response(0, 4, m)
     here, G = blocks(2.0, mass, edges, at), np.ones((4, m))
     assert_array_equal(stiff_groups(mass, edges, at, here).node, [])
     X, accurate = block_direction(G, mass, edges, here, no_groups(m), 1e-12, 10)

@@ -100,17 +100,17 @@ def test_sizes_are_norms_weighted_by_the_stiffness(case):
 
 
 @given(cases(), st.floats(0.0, 1.0))
-def test_extrapolate_pushes_and_remembers(case, push):
+def test_extrapolate_moves_forward_and_stores_the_old_point(case, weight):
     _, _, X, _, rng = case
     Y = rng.normal(size=X.shape)
     before, old = X.copy(), Y.copy()
-    kernels.extrapolate(X, Y, push)
+    kernels.extrapolate(X, Y, weight)
     np.testing.assert_array_equal(Y, before)
-    np.testing.assert_allclose(X, before + push * (before - old), atol=1e-14)
+    np.testing.assert_allclose(X, before + weight * (before - old), atol=1e-14)
 
 
 @given(cases(), st.floats(0.01, 3.0), st.integers(1, 3))
-def test_ascend_agrees_with_its_twin(case, step, runs):
+def test_ascend_agrees_with_its_naive_version(case, step, runs):
     edges, D, C, Y, _ = case
     expected, adjoint, squared = naive.ascend(D, C, Y, step, edges)
     scratch = fresh(edges, *C.shape, runs)
@@ -121,7 +121,7 @@ def test_ascend_agrees_with_its_twin(case, step, runs):
 
 
 @given(cases(), st.floats(0.05, 5.0), st.floats(1.0, 1.9), st.integers(1, 3))
-def test_exchange_agrees_with_its_twin(case, rho, relax, runs):
+def test_z_and_dual_update_agrees_with_its_naive_version(case, rho, relax, runs):
     edges, D, C, Y, rng = case
     Z = rng.normal(size=Y.shape)
     twin = naive.z_and_dual_update(D, C, Y, Z, rho, relax, edges)
@@ -166,7 +166,7 @@ def test_components_are_those_found_by_walking(case, share):
 
 
 @given(cases(), st.floats(0.05, 5.0), st.floats(0.05, 5.0))
-def test_push_is_what_an_exchange_leaves_for_any_rho(case, rho, other):
+def test_right_hand_side_is_the_one_of_the_update_for_any_rho(case, rho, other):
     edges, D, C, Y, rng = case
     Z = rng.normal(size=Y.shape)
     scratch = fresh(edges, *C.shape)

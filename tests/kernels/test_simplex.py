@@ -74,7 +74,7 @@ def test_many_levels_that_only_part_one_by_one():
     np.testing.assert_allclose(project_rows(X)[0][0], by_sorting(X[0]), atol=1e-15)
 
 
-def test_writes_where_it_is_told():
+def test_writes_to_out():
     X = np.random.default_rng(1).normal(size=(9, 30))
     expected, kept = project_rows(X)[0], X.copy()
     out = np.full_like(X, np.nan)

@@ -25,7 +25,7 @@ def test_the_product_is_that_of_full_matrices(seed, rows, n, share):
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
-def test_both_ways_agree(share):
+def test_full_and_sparse_products_agree(share):
     K, C = drawn(np.random.default_rng(0), 130, 50, share)
     one, other = (
         way(C, K.indptr, K.indices, K.data)

@@ -68,7 +68,7 @@ def test_passes_do_not_share_the_cores_with_long_products(shape, dense, inside, 
 
 
 @pytest.mark.parametrize(("width", "dense"), [(1, False), (40, True)])
-def test_a_matrix_in_full_when_it_or_its_factor_is_full(width, dense):
+def test_products_are_dense_if_the_matrix_or_its_factor_is(width, dense):
     """A ring has a sparse factor; the same number of long chords has none."""
     n = 300
     rows, rng = np.arange(n), np.random.default_rng(0)
@@ -77,8 +77,8 @@ def test_a_matrix_in_full_when_it_or_its_factor_is_full(width, dense):
     W = csr_array((np.ones(ends.size), (starts, ends)), shape=(n, n))
     matrix = KernelMatrix(csr_array(W + W.T + 100 * eye_array(n)))
     assert matrix.is_sparse
-    assert matrix.in_full is dense
-    assert KernelMatrix(csr_array(np.ones((9, 9)))).in_full
+    assert matrix.dense_products is dense
+    assert KernelMatrix(csr_array(np.ones((9, 9)))).dense_products
 
 
 def test_a_path_leaves_the_threads_as_they_were():

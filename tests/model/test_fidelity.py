@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from scipy.sparse import csr_array
 from convexhc.model import fidelity as module
 from convexhc.model.constraint import DoublyStochastic, Free, RowSimplex
 from convexhc.model.fidelity import Kernel, KernelMatrix, Proximity
-from convexhc.model.inner_product import InnerProduct
+from convexhc.model.metric import InnerProduct
 from laws import (
     assert_convex_between,
     assert_gradient,
@@ -136,7 +138,7 @@ def test_bound_of_a_kernel_loses_the_square_of_an_error(seed, n, inverted):
     square = kernel.lipschitz * np.square(error).sum()
     left = kernel.matrix.ridge * np.abs(error).sum()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_INVERSE_NODES", inverted)
+        patch.setattr(module, "SETTINGS", replace(module.SETTINGS, inverse_nodes=inverted))
         for size in (1e-3, 1e-4):
             near = C + size * error
             at = kernel.evaluate(near)[1]
@@ -145,29 +147,29 @@ def test_bound_of_a_kernel_loses_the_square_of_an_error(seed, n, inverted):
 
 
 @given(seeds, st.integers(2, 9))
-def test_dividing_by_a_kernel(seed, n):
+def test_ridge_solutions_agree_with_a_dense_solve(seed, n):
     """The inverse and conjugate gradients agree where the kernel is well conditioned."""
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(n, n))
     matrix = KernelMatrix(csr_array(A @ A.T + n * np.eye(n)))
     G = rng.normal(size=(4, n))
-    exact = matrix.divided(G)
+    exact = matrix.solve_ridge(G)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_INVERSE_NODES", 0)
-        found = matrix.divided(G)
+        patch.setattr(module, "SETTINGS", replace(module.SETTINGS, inverse_nodes=0))
+        found = matrix.solve_ridge(G)
     for X, XK in (exact, found):
         np.testing.assert_allclose(XK, X @ matrix.dense, atol=1e-10)
         np.testing.assert_allclose(XK + matrix.ridge * X, G, atol=1e-8)
 
 
 @pytest.mark.parametrize("inverted", [0, 60])
-def test_what_is_divided_and_multiplied_again_is_no_guess(inverted, monkeypatch):
+def test_the_product_of_a_ridge_solution_is_exact(inverted, monkeypatch):
     """However far conjugate gradients are from their end: the slope of a tangent rests on it."""
-    monkeypatch.setattr(module, "_INVERSE_NODES", inverted)
+    monkeypatch.setattr(module, "SETTINGS", replace(module.SETTINGS, inverse_nodes=inverted))
     rng = np.random.default_rng(7)
     A = rng.normal(size=(60, 60)) * 0.1 ** np.linspace(0.0, 3.0, 60)
     matrix, G = KernelMatrix(csr_array(A @ A.T)), rng.normal(size=(4, 60))
-    X, XK = matrix.divided(G)
+    X, XK = matrix.solve_ridge(G)
     assert np.abs(XK).max() > 1e-3
     # The inverse loses the digits that the ridge has fewer than the largest eigenvalue.
     np.testing.assert_allclose(XK, X @ matrix.dense, atol=1e-9 * np.abs(X).max() * matrix.largest)
@@ -201,7 +203,7 @@ def test_a_large_sparse_kernel_gives_what_a_dense_one_would():
     rng = np.random.default_rng(5)
     matrix = kernel_of(random_kernel(rng, 420, density=0.01)).matrix
     C = rng.normal(size=(3, 420))
-    np.testing.assert_allclose(matrix.after(C), C @ matrix.dense, atol=1e-11)
+    np.testing.assert_allclose(matrix.right_multiply(C), C @ matrix.dense, atol=1e-11)
     true = np.linalg.eigvalsh(matrix.dense)[-1]
     assert true <= matrix.largest <= true * 1.001
 

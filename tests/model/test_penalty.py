@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive
 from convexhc.graph import Graph
 from convexhc.kernels.prox import dual_norms
-from convexhc.model.inner_product import PLAIN, InnerProduct
+from convexhc.model.metric import EUCLIDEAN, InnerProduct
 from convexhc.model.penalty import Differences, Fusion
 from convexhc.model.problem import smooth_problem
 from laws import (
@@ -31,7 +31,7 @@ def drawn(seed, n, lam=1.0, l1_ratio=0.05, *, masses=False):
     rng = np.random.default_rng(seed)
     parts = int(rng.integers(1, n // 2 + 2))
     graph = Graph.from_matrix(random_weights(rng, n, parts=parts))
-    metric = InnerProduct(rng.integers(1, 5, size=n).astype(float)) if masses else PLAIN
+    metric = InnerProduct(rng.integers(1, 5, size=n).astype(float)) if masses else EUCLIDEAN
     return Fusion(Differences(graph, metric), lam, l1_ratio), rng
 
 

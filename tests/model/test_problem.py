@@ -112,7 +112,7 @@ def test_gaps_are_relative_to_the_objective_and_not_to_the_data(seed, model, lam
 
 
 @given(seeds, st.sampled_from(["graph", "simplex", "denoising"]), st.floats(-0.5, 0.5))
-def test_a_certificate_tells_how_far_its_point_is_outside(seed, model, off):
+def test_a_certificate_reports_the_violation_of_its_point(seed, model, off):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, model, 0.3, 0.05)
     C = (1.0 + off) * random_feasible(rng, problem)

@@ -1,5 +1,7 @@
 """ADMM in single precision loses nothing, and starts from all of an earlier solution."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from convexhc.model.problem import graph_problem
@@ -7,17 +9,17 @@ from convexhc.solvers import admm
 from laws import random_kernel, solved
 
 
-def test_single_precision_reaches_any_gap(monkeypatch):
+def test_single_precision_steps_reach_any_gap(monkeypatch):
     problem = graph_problem(random_kernel(np.random.default_rng(5), 12, floor=0.5), 0.3)
     double = solved(problem, "admm", tol=1e-10)
-    monkeypatch.setattr(admm, "_SMALL", 0)
+    monkeypatch.setattr(admm, "SETTINGS", replace(admm.SETTINGS, double_entries=0))
     single = solved(problem, "admm", tol=1e-10)
     assert single.relative_gap <= 1e-10
     assert single.n_iter <= 1.2 * double.n_iter + 10
     np.testing.assert_allclose(single.centroids, double.centroids, atol=1e-4)
 
 
-def test_signs_and_duals_of_a_solution_start_the_next_one():
+def test_both_duals_of_a_solution_warm_start_the_next_run():
     problem = graph_problem(random_kernel(np.random.default_rng(2), 10, floor=0.5), 0.3)
     cold = solved(problem, "admm", tol=1e-9)
     again = solved(problem, "admm", start=cold, tol=1e-9)

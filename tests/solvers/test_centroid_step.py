@@ -69,7 +69,7 @@ def test_a_change_is_the_difference_of_two_steps(way, seed, contracted):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_other_penalties_are_those_asked_for(way):
+def test_at_changes_the_penalty_parameters(way):
     rng = np.random.default_rng(1)
     problem = drawn(rng, 6, 1, "doubly_stochastic", False)
     R = rng.normal(size=problem.shape)
@@ -112,7 +112,7 @@ def test_large_graphs_are_left_to_the_primal_dual_method_unless_factored(monkeyp
     assert solve.choose_method(graph_problem(expander(), 1.0)).name == "primal_dual"
 
 
-def test_both_ways_lead_to_one_answer():
+def test_factored_and_rotated_steps_reach_the_same_solution():
     problem = graph_problem(ring(60), 0.3)
     linear = admm.ADMM(linear=True)
     one = run(problem, linear, tol=1e-9)

@@ -92,7 +92,7 @@ def test_one_byte_too_few_is_too_few(call, kernel, monkeypatch):
     function(*arguments, method="primal_dual", max_iter=1)
 
 
-def test_a_system_that_does_not_tell_refuses_nothing(monkeypatch):
+def test_unknown_free_memory_refuses_nothing(monkeypatch):
     def silent(name):
         raise ValueError(name)
 
@@ -103,7 +103,7 @@ def test_a_system_that_does_not_tell_refuses_nothing(monkeypatch):
     assert convexhc.solve(np.eye(3) + 0.5, 1.0).status is convexhc.Status.SOLVED
 
 
-def test_free_memory_is_a_number_of_bytes_where_the_system_tells():
+def test_free_memory_is_a_number_of_bytes_if_the_system_reports_it():
     free = memory.available()
     assert free is None or free > 1_000_000
 
@@ -126,7 +126,7 @@ def test_the_estimate_of_a_path_is_what_it_holds(keep):
     assert memory.estimate(prepared(kernel), "primal_dual") < needed
 
 
-def test_free_memory_counts_what_the_system_would_give_up(tmp_path, monkeypatch):
+def test_free_memory_includes_the_reclaimable_cache(tmp_path, monkeypatch):
     (tmp_path / "meminfo").write_text("MemFree: 1 kB\nMemAvailable:    2000 kB\n")
     monkeypatch.setattr(memory, "_MEMINFO", str(tmp_path / "meminfo"))
     monkeypatch.setattr(memory, "_OWN_GROUP", "no such file")

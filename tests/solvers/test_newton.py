@@ -15,7 +15,13 @@ from convexhc.fusion import points_solve
 from convexhc.fusion.contraction import contract
 from convexhc.fusion.points_solve import solve_points
 from convexhc.graph import Graph
-from convexhc.kernels.newton import near, newton_direction, respond, response, well_inside
+from convexhc.kernels.newton import (
+    allocate_response,
+    cheap_to_fuse,
+    dual_response,
+    newton_direction,
+    well_inside,
+)
 from convexhc.kernels.prox import dual_norms, norms
 from convexhc.model.problem import points_problem
 from convexhc.solvers import newton
@@ -28,8 +34,8 @@ from laws import L1_RATIOS, first_occurrence, l1_ratios, random_problem, random_
 def smooth_penalty(problem, C, Y, sigma):
     """The smoothed penalty and its gradient, from the passes."""
     n, m = C.shape
-    out = response(problem.penalty.n_edges, n, m)
-    value, slack = respond(C, Y, sigma, problem.penalty.edges, out)
+    out = allocate_response(problem.penalty.n_edges, n, m)
+    value, slack = dual_response(C, Y, sigma, problem.penalty.edges, out)
     return value, slack, out
 
 
@@ -76,8 +82,8 @@ def test_round_balls_need_no_second_array(seed):
     mass, G = rng.uniform(1.0, 3.0, 9), rng.normal(size=(9, 5))
     found = []
     for round_balls in (False, True):
-        at = response(edges.tail.size, 9, 5, round_balls=round_balls)
-        sums = respond(C, Y, sigma, edges, at)
+        at = allocate_response(edges.tail.size, 9, 5, round_balls=round_balls)
+        sums = dual_response(C, Y, sigma, edges, at)
         direction, _ = newton_direction(G, sigma, mass, edges, at, 1e-13, 1000)
         found.append((*sums, at.Y, at.shrink, at.total, direction))
         assert np.shares_memory(at.Y, at.kept) == round_balls
@@ -88,7 +94,7 @@ def test_round_balls_need_no_second_array(seed):
 
 
 @given(seeds, l1_ratios)
-def test_near_is_what_costs_little_to_fuse(seed, l1_ratio):
+def test_cheap_to_fuse_compares_the_cost_with_the_allowance(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "points", 0.4, l1_ratio)
     C, edges, mass = problem.fidelity.target, problem.penalty.edges, rng.uniform(1.0, 3.0, 99)
@@ -97,7 +103,7 @@ def test_near_is_what_costs_little_to_fuse(seed, l1_ratio):
     cost = (edges.soft + edges.block) * norms(between, l1_ratio)
     cost += 0.5 * one * other / (one + other) * np.square(between).sum(axis=1)
     middle = float(np.median(cost)) * (1.0 + 1e-9)
-    assert_array_equal(near(C, mass, edges, middle), cost <= middle)
+    assert_array_equal(cheap_to_fuse(C, mass, edges, middle), cost <= middle)
 
 
 @pytest.mark.parametrize("l1_ratio", L1_RATIOS)
@@ -274,7 +280,7 @@ def test_factors_groups_and_conjugate_gradients_lead_to_the_same_answer(patience
     rng = np.random.default_rng(3)
     X, weights = rng.normal(size=(30, 2)), Graph.from_matrix(random_weights(rng, 30))
     problem = points_problem(X, weights, 0.1)
-    monkeypatch.setattr(newton, "_CG_PATIENCE", patience)
+    monkeypatch.setattr(newton, "SETTINGS", replace(newton.SETTINGS, max_block_cg=patience))
     found = run(problem, SemismoothNewton(), tol=1e-11, max_iter=100, check_every=1)
     other = run(problem, DualAscent(), tol=1e-8)
     assert found.status is Status.SOLVED
@@ -283,7 +289,7 @@ def test_factors_groups_and_conjugate_gradients_lead_to_the_same_answer(patience
 
 def test_a_system_too_stiff_for_a_factor_ends_the_subproblem(monkeypatch):
     """Next to sigma = 1e20 no mass is seen, and the pivots of the Hessian cancel."""
-    monkeypatch.setattr(newton, "_CG_PATIENCE", (0, 0))
+    monkeypatch.setattr(newton, "SETTINGS", replace(newton.SETTINGS, max_block_cg=(0, 0)))
     chain = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], [1.0, 1.0, 1.0])
     problem = points_problem(np.arange(8.0).reshape(4, 2) ** 2, chain, 1e6)
     state = SemismoothNewton().init(problem, None)

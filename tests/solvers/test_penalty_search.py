@@ -1,4 +1,4 @@
-"""A penalty that climbs finds the size under which a run is fastest."""
+"""The hill climb of a penalty parameter finds the value of fastest convergence."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def test_the_penalty_ends_near_the_best_one(start, best, unit, every):
         move *= np.exp(-0.1 / (1.0 + abs(np.log(penalty / best))))
         climb.observe(n_iter, move)
         if n_iter % every == 0:
-            penalty = climb.changed(penalty, n_iter, move)
+            penalty = climb.update(penalty, n_iter, move)
     assert 0.2 * best <= penalty <= 5.0 * best
 
 
-def test_a_run_that_stands_still_does_no_harm():
+def test_a_run_without_progress_keeps_the_penalty_finite():
     climb, penalty = HillClimb(0), 1.0
     for n_iter in range(1, 200):
         climb.observe(n_iter, 0.0)
         if n_iter % 20 == 0:
-            penalty = climb.changed(penalty, n_iter, 0.0)
+            penalty = climb.update(penalty, n_iter, 0.0)
             assert np.isfinite(penalty)
             assert penalty > 0.0
 

@@ -1,4 +1,4 @@
-"""When certificates are taken: moves tell it where they are known."""
+"""When certificates are computed: by step lengths where they are known."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def solved():
 
 
 @given(gap=st.floats(2e-4, 1e3), move=st.floats(1e-12, 1e6), n_iter=st.integers(0, 5000))
-def test_the_next_certificate_waits_for_a_smaller_move_but_not_for_ever(gap, move, n_iter):
+def test_the_next_certificate_waits_for_a_smaller_step_within_bounds(gap, move, n_iter):
     schedule = begun()
     schedule.record(n_iter, move, certificate(gap))
     soon = schedule.soonest
@@ -47,14 +47,14 @@ def test_the_next_certificate_waits_for_a_smaller_move_but_not_for_ever(gap, mov
 
 
 @given(near=st.floats(1.5e-4, 1.0), times=st.floats(1.5, 100.0))
-def test_the_more_is_missing_the_smaller_the_move_to_wait_for(near, times):
+def test_a_larger_gap_waits_for_a_smaller_step(near, times):
     one, other = begun(), begun()
     one.record(10, 1.0, certificate(near))
     other.record(10, 1.0, certificate(times * near))
     assert other.level < one.level < 1.0
 
 
-def test_without_moves_certificates_come_by_the_count():
+def test_without_step_lengths_certificates_follow_the_iteration_count():
     schedule = begun(min_iter=4)
     assert not schedule.due(3, 0.0)
     assert schedule.due(4, 0.0)
@@ -62,37 +62,37 @@ def test_without_moves_certificates_come_by_the_count():
     assert (schedule.soonest, schedule.latest) == (14, 14)
 
 
-def test_a_start_whose_move_is_known_tells_when_to_look_first(solved):
-    told = replace(solved, move=1e-3, certificate=certificate(0.5 * TOL), n_iter=12)
-    schedule = begun(told)
+def test_the_step_length_of_the_start_schedules_the_first_certificate(solved):
+    known = replace(solved, move=1e-3, certificate=certificate(0.5 * TOL), n_iter=12)
+    schedule = begun(known)
     # Not before there is a move to go by; then as soon as it is as small as that of the start.
     assert not schedule.due(0, 0.0)
     assert schedule.due(1, 1e-3)
     assert not schedule.due(1, 1.0)
     assert schedule.due(24, 1.0)
-    assert begun(replace(told, move=0.0)).due(0, 0.0)
+    assert begun(replace(known, move=0.0)).due(0, 0.0)
 
 
-def test_a_gap_of_round_off_promises_nothing_and_hides_nothing(solved):
+def test_a_gap_of_round_off_makes_the_first_certificate_due_at_once(solved):
     nought = replace(solved, move=1e-30, certificate=certificate(1e-18))
     assert begun(nought).due(1, 1.0)
 
 
-def test_certificates_are_fewer_for_a_method_that_tells_its_moves():
+def test_a_method_that_reports_step_lengths_needs_fewer_certificates():
     problem, best, dual = shrinking_pair()
 
-    class Telling(Scripted):
+    class Reporting(Scripted):
         def step(self, problem, state):
             before = state["C"].copy()
             super().step(problem, state)
             return float(np.square(state["C"] - before).sum())
 
-    silent, telling = Scripted(best, dual), Telling(best, dual)
-    first = replace(run(problem, telling, tol=1e-9), lam=0.5 * problem.lam)
+    silent, reporting = Scripted(best, dual), Reporting(best, dual)
+    first = replace(run(problem, reporting, tol=1e-9), lam=0.5 * problem.lam)
     assert first.move > 0.0
-    telling.offered = telling.stepped = 0
-    again = run(problem, telling, tol=1e-9, start=first)
+    reporting.offered = reporting.stepped = 0
+    again = run(problem, reporting, tol=1e-9, start=first)
     run(problem, silent, tol=1e-9, start=replace(first, move=0.0))
     assert again.relative_gap <= 1e-9
-    assert telling.offered < silent.offered
-    assert telling.stepped <= silent.stepped
+    assert reporting.offered < silent.offered
+    assert reporting.stepped <= silent.stepped

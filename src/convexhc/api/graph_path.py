@@ -118,7 +118,7 @@ def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path
         options.record(similarity=similarity_record(K)), fingerprint(graph, problem.penalty.graph)
     )
     model = GraphModel(graph, problem, options.method, options.tol, options.max_iter, from_above)
-    with threads_along(problem.shape, dense=problem.fidelity.in_full):
+    with threads_along(problem.shape, dense=problem.fidelity.dense_products):
         plan = choose_plan(model, options)
         return run(
             model,

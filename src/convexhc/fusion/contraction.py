@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, eye_array
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
-from convexhc.model.inner_product import PLAIN, InnerProduct, averaging
+from convexhc.model.metric import EUCLIDEAN, InnerProduct, averaging_matrix
 from convexhc.model.penalty import Differences
 from convexhc.model.problem import FusionProblem
 
@@ -49,7 +49,7 @@ class Contraction:
     @cached_property
     def mean(self) -> csr_array:
         """Matrix of means over clusters, (c, N)."""
-        return averaging(self.labels)
+        return averaging_matrix(self.labels)
 
     @cached_property
     def between(self) -> csr_array:
@@ -70,7 +70,9 @@ def contract(problem: FusionProblem, labels: Labels) -> Contraction:
     if count == labels.size and np.array_equal(labels, np.arange(count)):
         identity = eye_array(graph.n_edges).tocsr()
         return Contraction(problem, labels, graph, identity, np.ones(graph.n_edges))
-    metric = InnerProduct(np.bincount(labels).astype(np.float64)) if count < labels.size else PLAIN
+    metric = (
+        InnerProduct(np.bincount(labels).astype(np.float64)) if count < labels.size else EUCLIDEAN
+    )
     tail, head = labels[graph.tail], labels[graph.head]
     crossing = np.flatnonzero(tail != head)
     low, high = np.minimum(tail, head)[crossing], np.maximum(tail, head)[crossing]

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, Labels
-from convexhc.model.inner_product import averaging
+from convexhc.model.metric import averaging_matrix
 from convexhc.model.problem import FusionProblem
 
 # Fewest columns of a dense block: enough for a panel of the triangular solves.
@@ -77,7 +77,7 @@ class Demand:
             problem.fidelity.operand,
             csr_array((n, 0)) if between is None else between,
             np.zeros((0, m)) if dual is None else dual,
-            averaging(labels, mass),
+            averaging_matrix(labels, mass),
             labels,
             mass,
             np.zeros(n),

@@ -22,7 +22,7 @@ from convexhc.fusion.conductances import Conductances
 from convexhc.fusion.contraction import Contraction, contract
 from convexhc.fusion.graph_flows import Split, complete_dual
 from convexhc.kernels.components import components
-from convexhc.kernels.linear_combinations import on_line
+from convexhc.kernels.rows import interpolate_rows
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution, Status
@@ -161,15 +161,15 @@ def _on_line_through(
     group = second.groups[np.unique(contraction.labels, return_index=True)[1]]
     known = along * (group[edges.tail] != group[edges.head])
     everywhere = np.full(group.size, along)
-    C = on_line(first.centroids, other.centroids, everywhere)
+    C = interpolate_rows(first.centroids, other.centroids, everywhere)
     multipliers = None
     if first.nonneg_dual is not None and other.nonneg_dual is not None:
-        multipliers = on_line(first.nonneg_dual, other.nonneg_dual, everywhere)
+        multipliers = interpolate_rows(first.nonneg_dual, other.nonneg_dual, everywhere)
         np.minimum(multipliers, 0.0, out=multipliers)
     return replace(
         first,
         centroids=C if 0.0 <= along <= 1.0 else small.constraint.project(C).C,
-        dual=on_line(first.dual, other.dual, known),
+        dual=interpolate_rows(first.dual, other.dual, known),
         nonneg_dual=multipliers,
     )
 

@@ -18,8 +18,8 @@ from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.fusion.contraction import Contraction, contract
 from convexhc.fusion.point_flows import complete_point_dual
 from convexhc.kernels.flows import gathered, scaled_inside, spread
-from convexhc.kernels.linear_combinations import on_line
 from convexhc.kernels.newton import well_inside
+from convexhc.kernels.rows import interpolate_rows
 from convexhc.model.problem import Certificate, FusionProblem, cluster_means, fuse
 from convexhc.solvers.loop import Solution, Status, run
 from convexhc.solvers.newton import SemismoothNewton
@@ -287,7 +287,7 @@ def _line_start(
     C, along = start.centroids, 0.0
     if second is not None:
         along = (lam - start.lam) / (second.lam - start.lam)
-        C = on_line(C, second.centroids, np.full(len(C), along))
+        C = interpolate_rows(C, second.centroids, np.full(len(C), along))
     count = contraction.problem.penalty.n_edges
     return replace(
         start,

@@ -1,7 +1,7 @@
 """Lower bounds for min <G, T> over T >= 0 with row sums mass and equal column sums.
 
-Its linear dual is max sum_i mass_i u_i + (sum(mass) / m) sum_j v_j over u_i + v_j <= G_ij: any such
-pair of potentials bounds the minimum from below, and the best pair attains it.
+The linear dual is max sum_i mass_i u_i + (sum(mass) / m) sum_j v_j over u_i + v_j <= G_ij. Any
+feasible pair of potentials gives a lower bound; an optimal pair attains the minimum.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from convexhc._types import FloatArray
 
 
 @njit(cache=True, nogil=True)
-def _raise_columns(G: FloatArray, u: FloatArray) -> FloatArray:
+def _largest_v(G: FloatArray, u: FloatArray) -> FloatArray:
     """Return the largest v with u_i + v_j <= G_ij: v_j = min_i G_ij - u_i."""
     v: FloatArray = G[0] - u[0]
     for i in range(1, G.shape[0]):
@@ -27,7 +27,7 @@ def _raise_columns(G: FloatArray, u: FloatArray) -> FloatArray:
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def _raise_rows(G: FloatArray, v: FloatArray) -> FloatArray:
+def _largest_u(G: FloatArray, v: FloatArray) -> FloatArray:
     """Return the largest u with u_i + v_j <= G_ij: u_i = min_j G_ij - v_j."""
     u = np.empty(G.shape[0])
     for i in range(G.shape[0]):
@@ -61,11 +61,11 @@ def lower_bound(
 ) -> tuple[float, FloatArray, FloatArray]:
     """Bound min <G, T> from below, starting from any potentials.
 
-    Over T >= 0 with T 1 = mass and 1'T = (sum(mass) / m) 1'. A sweep makes potentials feasible and
-    as high as they go one by one: v_j = min_i G_ij - u_i, then u_i = min_j G_ij - v_j, or the other
-    way round. The first sweep starts from u, the second from v, every further one from the mean of
-    the two best pairs so far: the bound is concave in u, so that the mean is no worse than the
-    lower of the two and often better than both. More than three sweeps seldom help.
+    Over T >= 0 with T 1 = mass and 1'T = (sum(mass) / m) 1'. A sweep computes the largest feasible
+    v_j = min_i G_ij - u_i, then u_i = min_j G_ij - v_j, or in the reverse order. The first sweep
+    starts from u, the second from v, every further one from the mean of the two best pairs so far:
+    the bound is concave in u, so the mean is no worse than the lower of the two and often better
+    than both. More than three sweeps seldom help.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def lower_bound(
     u, v : arrays of shapes (c,) and (m,)
         Potentials, feasible or not; not altered.
     mass : array of shape (c,), optional
-        Positive row masses; one each by default.
+        Positive row masses; one by default.
     sweeps : int
-        Number of sweeps, at least one; O(c m) each.
+        Number of sweeps, at least one. O(c m) per sweep.
 
     Returns
     -------
@@ -112,14 +112,14 @@ def lower_bound(
     found: list[tuple[float, FloatArray, FloatArray]] = []
     for sweep in range(sweeps):
         if sweep == 1:
-            rows = _raise_rows(cost, cols)
-            raised = _raise_columns(cost, rows)
+            rows = _largest_u(cost, cols)
+            columns = _largest_v(cost, rows)
         else:
             start = rows if sweep == 0 else 0.5 * (found[0][1] + found[1][1])
-            raised = _raise_columns(cost, start)
-            rows = _raise_rows(cost, raised)
-        bound = float(masses @ rows + masses.sum() / m * raised.sum())
-        found.append((bound, rows, raised))
+            columns = _largest_v(cost, start)
+            rows = _largest_u(cost, columns)
+        bound = float(masses @ rows + masses.sum() / m * columns.sum())
+        found.append((bound, rows, columns))
         found.sort(key=lambda pair: pair[0], reverse=True)
     return found[0]
 
@@ -127,15 +127,15 @@ def lower_bound(
 def exact_bound(G: ArrayLike, *, mass: ArrayLike | None = None) -> float:
     """Return min <G, T> over T >= 0 with T 1 = mass and 1'T = (sum(mass) / m) 1'.
 
-    Without masses and with c = m this is the linear assignment problem. Whole masses are served by
-    repeating rows and columns until every copy carries the same mass.
+    Without masses and with c = m this is the linear assignment problem. For integer masses, rows
+    and columns are repeated until every copy has the same mass.
 
     Parameters
     ----------
     G : array of shape (c, m)
         Finite costs.
     mass : array of shape (c,), optional
-        Positive whole row masses; one each by default.
+        Positive integer row masses; one by default.
 
     Returns
     -------

@@ -1,8 +1,9 @@
 """Euclidean projection onto the doubly stochastic matrices, with masses on the rows.
 
-The nearest point is C = max(X + u 1' + 1 v', 0). A semismooth Newton method finds the multipliers
-(u, v), from those of a nearby matrix in a few steps. Masses enter as w = m mass / sum(mass), which
-makes every row and column sum one. This module picks the starts; a step is in `birkhoff_dual`.
+The projection is C = max(X + u 1' + 1 v', 0). A semismooth Newton method finds the multipliers
+(u, v), in a few steps from those of a nearby matrix. Masses enter as w = m mass / sum(mass), so
+that every row sum and weighted column sum is one. This module chooses the starting points; the
+Newton method is in `birkhoff_dual`.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ _Start = tuple[FloatArray, FloatArray]
 _FAST = {"reassoc", "nsz", "contract", "arcp"}
 _compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 
-_CLIP = 5.0  # cold start: entries this far below the largest of their row are treated alike
-_SUSPECT = 1.0  # a warm start with sums this far off is compared with the cold start
+# Cold start: entries this far below the largest of their row are treated as equal.
+_CLIP = 5.0
+# A warm start with a residual above this is compared with the cold start.
+_MAX_WARM_RESIDUAL = 1.0
 
 
 class Projection(NamedTuple):
-    """Nearest matrix C, its multipliers, the largest error of a sum, and the Newton steps taken."""
+    """Projection C, its multipliers, the largest error of a sum, and the number of Newton steps."""
 
     C: Matrix
     u: FloatArray
@@ -48,7 +51,7 @@ def _all_finite(X: Matrix) -> bool:
 
 @_compiled
 def _affine_start(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> None:
-    """Write the multipliers of the clipped X for the two sums alone, C >= 0 dropped."""
+    """Write the multipliers of the clipped X without the constraint C >= 0."""
     c, m = X.shape
     v[:] = 1.0 / m
     for i in range(c):
@@ -65,13 +68,13 @@ def _affine_start(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> Non
     v -= v.mean()
 
 
-def _first_try(
+def _first_attempt(
     X: Matrix, w: FloatArray, start: _Start | None, out: Matrix, tol: float, max_newton: int
 ) -> tuple[_Start, float, int]:
-    """Solve from the warm start, from the cold one when that is absent or clearly better."""
+    """Solve from the warm start, or from the cold start if there is none or it is worse."""
     if start is not None:
-        residual, steps = newton(X, w, *start, out, tol, max_newton, _SUSPECT, tol)
-        if steps > 0 or residual < _SUSPECT:
+        residual, steps = newton(X, w, *start, out, tol, max_newton, _MAX_WARM_RESIDUAL, tol)
+        if steps > 0 or residual < _MAX_WARM_RESIDUAL:
             return start, residual, steps
     cold = np.empty(w.size), np.empty(X.shape[1])
     _affine_start(X, w, *cold)
@@ -84,9 +87,9 @@ def _first_try(
 def _scaled_start(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray, max_newton: int) -> int:
     """Follow the multipliers of s X from a small s to s = 1 into (u, v); return the Newton steps.
 
-    Entries far above one make the projection nearly a linear assignment, which Newton steps from
-    afar approach slowly. The multipliers of s X are nearly proportional to s, so that each stage
-    starts close to its end.
+    For entries far above one the projection is nearly a linear assignment, and Newton's method
+    converges slowly from a distant start. The multipliers of s X are nearly proportional to s, so
+    each stage starts close to its solution.
     """
     spread = float(X.max()) - float(X.min())
     scale = min(1.0, _CLIP / spread) if spread > 0.0 else 1.0
@@ -103,7 +106,7 @@ def _scaled_start(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray, max_ne
     return steps
 
 
-def _second_try(
+def _second_attempt(
     X: Matrix,
     w: FloatArray,
     u: FloatArray,
@@ -113,9 +116,9 @@ def _second_try(
     max_newton: int,
     residual: float,
 ) -> tuple[float, int]:
-    """Solve around the point reached, or around a better one when it is far from the answer.
+    """Solve again around the last point, or around a better one if its residual is large.
 
-    Offsets from the new centre X + u + v are small, which lowers the round-off of the sums.
+    Offsets from the new centre X + u + v are small, which reduces the round-off of the sums.
     """
     steps = _scaled_start(X, w, u, v, max_newton) if residual > 1e-3 else 0
     centred = X + (u[:, None] + v)
@@ -176,7 +179,7 @@ def project(
     out: Matrix | None = None,
     check: bool = True,
 ) -> Projection:
-    """Project X onto the doubly stochastic matrices whose row i stands for mass_i equal rows.
+    """Project X onto the doubly stochastic matrices whose row i represents mass_i equal rows.
 
     C = argmin sum_i mass_i |C_i - X_i|^2  over  C >= 0, C 1 = 1, mass'C = (sum(mass) / m) 1',
     and C = max(X + u 1' + 1 v', 0). Repeating each row as often as its mass says, projecting and
@@ -187,25 +190,25 @@ def project(
     X : array of shape (c, m)
         float32 is kept, anything else becomes float64; the arithmetic is float64 either way.
     mass : array of shape (c,), optional
-        Positive row masses; one each by default.
+        Positive row masses; one by default.
     u, v : arrays of shapes (c,) and (m,), optional
-        Multipliers of a nearby matrix to start from; not altered. A start that is not finite, or
-        worse than none, is not used.
+        Multipliers of a nearby matrix, for a warm start; not altered. Ignored if not finite or
+        worse than a cold start.
     tol : float
         Bound on the residual, the largest of |C 1 - 1| and |mass'C m / sum(mass) - 1|.
     max_newton : int
-        Newton steps of one try; a second try from a new centre may take more.
+        Newton steps of the first attempt; a second attempt from a new centre may take more.
     out : array of shape (c, m), optional
         Where to write C; of the type of X, C-ordered, may be X itself.
     check : bool
-        Whether to look for NaN and infinities, one more reading of X.
+        Whether to check for NaN and infinities, one more pass over X.
 
     Returns
     -------
     Projection
-        C, u, v, residual, n_newton. A residual above `tol` means that the steps ran out or that
-        round-off forbids more; C is then the best matrix found and the caller decides. With
-        float32 the residual is that of C before rounding.
+        C, u, v, residual, n_newton. A residual above `tol` means that the step limit or the level
+        of round-off was reached; C is then the best matrix found. With float32 the residual is
+        that of C before rounding.
 
     Raises
     ------
@@ -214,8 +217,8 @@ def project(
 
     Notes
     -----
-    From nothing, 4 to 40 readings of X; from a good start with a sparse support, one reading, one
-    writing, and a few products with the support. Memory: up to 3 c m bytes beside X and C.
+    A cold start takes 4 to 40 passes over X; a good warm start with a sparse support one pass to
+    read, one to write, and a few products with the support. Memory: up to 3 c m bytes beside X, C.
     The error of C is of the order of the residual, up to about a thousand times as much where the
     support consists of weakly linked blocks.
 
@@ -237,8 +240,8 @@ def project(
             f"got shape {out.shape} and type {out.dtype}."
         )
     start = _usable_start(u, v, c, m)
-    start, residual, steps = _first_try(X, w, start, out, tol, max_newton)
+    start, residual, steps = _first_attempt(X, w, start, out, tol, max_newton)
     if not residual <= tol:
-        residual, more = _second_try(X, w, *start, out, tol, max_newton, residual)
+        residual, more = _second_attempt(X, w, *start, out, tol, max_newton, residual)
         steps += more
     return Projection(out, *start, residual, steps)

@@ -9,8 +9,8 @@ With A the 0/1 matrix of the support (the positive entries), the generalised Hes
 Laplacian of a weighted bipartite graph; it is reduced to the columns and solved by conjugate
 gradients. Two things make a step cheap:
 
-- the shortlist: the entries with X + u + v > -reach, collected at one dual point, hold the whole
-  support as long as u and v together rise by no more than reach, so X itself is seldom read again;
+- the shortlist: the entries with X + u + v > -reach, collected at one dual point, contain the whole
+  support as long as u and v together rise by at most reach, so X itself is seldom read again;
 - the dual point is a base plus a small offset, which keeps sums accurate when u and v are large.
 """
 
@@ -23,7 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
-from convexhc.kernels.sparsity_pattern import (
+from convexhc.kernels.birkhoff_support import (
     MAX_SPARSE,
     Support,
     add_column_sums,
@@ -40,7 +40,8 @@ Matrix = NDArray[Any]  # float64 or float32
 _FAST = {"reassoc", "nsz", "contract", "arcp"}
 _compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 
-_MAX_LISTED = 0.06  # a shortlist denser than this is slower than a vectorised pass over X
+# A shortlist denser than this is slower than a vectorised pass over X.
+_MAX_LISTED = 0.06
 
 
 class _State(NamedTuple):
@@ -108,7 +109,7 @@ def _share_above(X: Matrix, u: FloatArray, v: FloatArray, level: float) -> float
 def _fill_shortlist(
     X: Matrix, u: FloatArray, v: FloatArray, reach: float, listed: _Shortlist
 ) -> bool:
-    """Collect the entries with X + u + v > -reach; False when they are too many for lists."""
+    """Collect the entries with X + u + v > -reach; False if they are too many for a list."""
     start, column, value = listed.start, listed.column, listed.value
     c, m = X.shape
     k = 0
@@ -128,7 +129,7 @@ def _fill_shortlist(
 
 @_compiled
 def _rebase(X: Matrix, state: _State, guess: float, listed: _Shortlist) -> float:
-    """Move the base to the dual point; return the reach of a new shortlist, -inf without one."""
+    """Move the base to the dual point; return the reach of the new shortlist, -inf if none."""
     u, v, du, dv = state.u, state.v, state.du, state.dv
     u += du
     v += dv
@@ -222,9 +223,9 @@ def _evaluate(
 
 @_compiled
 def _newton_step(w: FloatArray, state: _State, support: Support, excess: float, tol: float) -> None:
-    """Write the inexact Newton step, its system regularised in proportion to the excess.
+    """Write the inexact Newton step, regularised in proportion to the excess.
 
-    Solved well below `tol`: once the support is right, the next sums are as exact as this solution.
+    Solved well below `tol`: once the support is right, the next sums are as accurate as the step.
     """
     start, rows, step_u = support.start, state.rows, state.step_u
     c, m = state.u.size, state.v.size
@@ -237,7 +238,7 @@ def _newton_step(w: FloatArray, state: _State, support: Support, excess: float, 
     add_column_sums(support, w, diagonal)
     add_column_sums(support, lifted, right)
     accuracy = max(min(0.1, excess) * np.sqrt(dot(right, right)), 0.01 * tol)
-    solve_columns(support, d, diagonal, right, accuracy, state.step_v)
+    state.step_v[:] = solve_columns(support, d, diagonal, right, accuracy)
     row_sums(support, state.step_v, step_u)
     for i in range(c):
         step_u[i] = -(rows[i] + step_u[i]) * d[i] / w[i]
@@ -253,7 +254,7 @@ def _slope(w: FloatArray, state: _State) -> float:
 
 
 @_compiled
-def _search(
+def _line_search(
     X: Matrix,
     w: FloatArray,
     state: _State,
@@ -263,14 +264,14 @@ def _search(
     phi: float,
     reach: float,
 ) -> tuple[float, float, float]:
-    """Move along the step until its slope has clearly changed and phi has not risen.
+    """Line search: move until the slope has clearly changed and phi has not increased.
 
-    Returns the length taken, and phi and the reach there.
+    Returns the step size, and phi and the reach there.
     """
     step_u, step_v = state.step_u, state.step_v
     guess = 2.0 * max(step_u.max() + step_v.max(), -step_u.min() - step_v.min())
     if guess < 0.1 * reach and listed.start[w.size] > 4 * support.start[w.size]:
-        reach = -np.inf  # a far shorter list will do from here on
+        reach = -np.inf  # a much shorter list suffices from here on
     slope_start = _slope(w, state)
     ceiling = phi + 1e-11 * (1.0 + abs(phi))
     low, high, slope_low, slope_high, done = 0.0, np.inf, slope_start, 0.0, 0.0
@@ -339,10 +340,10 @@ def newton(
     start_limit: float,
     accept: float,
 ) -> tuple[float, int]:
-    """Improve (u, v) in place until the sums are met to `tol`; return the residual and the steps.
+    """Improve (u, v) in place until the residual is within `tol`; return it and the steps taken.
 
-    Takes no step when the residual of the start is not below `start_limit`. Writes C to `out`,
-    which may be X, at the end and unless the residual exceeds `accept`.
+    Takes no step if the residual of the start is not below `start_limit`. Writes C to `out`, which
+    may be X, at the end, unless the residual exceeds `accept`.
     """
     m = v.size
     state, listed, support = _allocate(u, v)
@@ -357,7 +358,7 @@ def newton(
             break  # round-off of X + u + v, which only a new centre can lower
         _newton_step(w, state, support, residual, tol)
         last_phi, last_residual = phi, residual
-        length, phi, reach = _search(
+        length, phi, reach = _line_search(
             X, w, state, listed, support, min(1.0, 2.0 * length), phi, reach
         )
         residual = _largest_excess(state)

@@ -1,14 +1,14 @@
-"""Newton systems of few columns: the curvature of every edge written out as an m x m block.
+"""Newton systems with few columns: the curvature of every edge as an explicit m x m block.
 
 With H_e = sigma J_e, the Jacobian of `convexhc.kernels.newton` times sigma, the system is
 
     (mass + D'H D) X = -G.
 
-J_e is all but singular along a long difference, so that the columns of a node depend on each other:
-the inverse of its whole block, mass_i + the sum of H_e around it, is a far better preconditioner
-than that of the diagonal. And what stiff edges join moves as one, held only by its mass and by the
-edges that leave it: for systems that are harder, the inverses of the blocks of such groups are
-added, joined by fused edges, by those of a tenth of their stiffness, and so on.
+J_e is nearly singular along a long difference, which couples the columns of a node: the inverse of
+its whole block, mass_i plus the sum of H_e over its edges, is a far better preconditioner than that
+of the diagonal. Nodes joined by stiff edges move together, restrained only by their mass and by the
+edges that leave the group. For harder systems the preconditioner therefore adds the inverse blocks
+of such groups, joined by fused edges, by edges of a tenth of their stiffness, and so on.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from numpy.typing import NDArray
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.components import components
+from convexhc.kernels.conjugate_gradients import conjugate_gradients
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.newton import Response
 
 _FAST = {"reassoc", "contract", "nsz"}
-# Least stiffness of the edges that join a group, in units of sigma.
+# Least stiffness of the edges that join a group, in units of sigma, one set of groups each.
 _STIFF = (1.0, 0.1, 0.01, 0.001)
 
 
 class Blocks(NamedTuple):
-    """H_e of every edge (E x m x m), block of every node and its inverse (n x m x m)."""
+    """H_e of every edge (E x m x m), diagonal block of every node and its inverse (n x m x m)."""
 
     edge: FloatArray
     node: FloatArray
@@ -38,9 +39,9 @@ class Blocks(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Nodes that are in groups, the group of each, inverse block of every group (g x m x m).
+    """Nodes in groups, the group of each, and the inverse block of every group (g x m x m).
 
-    A node comes once for every group it is in.
+    A node is listed once for every group that contains it.
     """
 
     node: IntArray
@@ -50,8 +51,8 @@ class Groups(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def blocks(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> Blocks:
-    """Write out the blocks of mass + sigma D'J D. O(E m^2 + n m^3)."""
-    # A number of columns known to the compiler unrolls the inner loops: half the time.
+    """Blocks of mass + sigma D'J D. O(E m^2 + n m^3)."""
+    # A literal number of columns lets the compiler unroll the inner loops: half the time.
     if at.total.shape[1] == 2:
         return _blocks(2, sigma, mass, edges, at)
     if at.total.shape[1] == 3:
@@ -71,12 +72,12 @@ def _blocks(m: int, sigma: float, mass: FloatArray, edges: Edges, at: Response) 
         bent, rest = sigma * at.bend[e], sigma * (1.0 - at.shrink[e])
         for k in range(m):
             for q in range(m):
-                push = -bent * at.kept[e, k] * at.kept[e, q]
+                entry = -bent * at.kept[e, k] * at.kept[e, q]
                 if k == q:
-                    push += rest if at.kept[e, k] != 0.0 else sigma
-                edge[e, k, q] = push
-                node[i, k, q] += push
-                node[j, k, q] += push
+                    entry += rest if at.kept[e, k] != 0.0 else sigma
+                edge[e, k, q] = entry
+                node[i, k, q] += entry
+                node[j, k, q] += entry
     inverse = node.copy()
     for i in range(n):
         _invert(m, inverse[i], mass[i])
@@ -85,7 +86,7 @@ def _blocks(m: int, sigma: float, mass: FloatArray, edges: Edges, at: Response) 
 
 @njit(cache=True, nogil=True, inline="always")
 def _invert(m: int, A: FloatArray, least: float) -> None:
-    """Invert, in place, a symmetric matrix with no eigenvalue below ``least``: so is no pivot."""
+    """Invert a symmetric matrix in place; no eigenvalue, hence no pivot, is below ``least``."""
     for p in range(m):
         pivot = 1.0 / max(A[p, p], least)
         A[p, p] = 1.0
@@ -93,25 +94,25 @@ def _invert(m: int, A: FloatArray, least: float) -> None:
             A[p, q] *= pivot
         for k in range(m):
             if k != p:
-                much = A[k, p]
+                factor = A[k, p]
                 A[k, p] = 0.0
                 for q in range(m):
-                    A[k, q] -= much * A[p, q]
+                    A[k, q] -= factor * A[p, q]
 
 
 def no_groups(m: int) -> Groups:
-    """For systems that need none."""
+    """No groups: the preconditioner is that of the nodes alone."""
     return Groups(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, m, m)))
 
 
 def stiff_groups(mass: FloatArray, edges: Edges, at: Response, here: Blocks) -> Groups:
-    """Groups of nodes that stiff edges join, at every stiffness. O(E m^2 + n m^3)."""
+    """Groups of nodes joined by stiff edges, for every level of stiffness. O(E m^2 + n m^3)."""
     left = np.where(at.fused, 1.0, 1.0 - at.shrink)
     found = []
     for least in _STIFF:
         joined = at.fused if least == 1.0 else left >= least
         number = _numbered(components(mass.size, edges.tail, edges.head, joined))
-        found.append((number, _together(number, mass, edges, here.edge)))
+        found.append((number, _group_blocks(number, mass, edges, here.edge)))
     nodes = [np.flatnonzero(number >= 0) for number, _ in found]
     first = np.cumsum([0] + [inverse.shape[0] for _, inverse in found])
     return Groups(
@@ -123,7 +124,7 @@ def stiff_groups(mass: FloatArray, edges: Edges, at: Response, here: Blocks) -> 
 
 @njit(cache=True, nogil=True)
 def _numbered(labels: IntArray) -> IntArray:
-    """Number the groups of several nodes; -1 for nodes on their own."""
+    """Number the groups of at least two nodes; -1 for single nodes."""
     size = np.bincount(labels)
     number, count = np.empty(size.size, np.int64), 0
     for g in range(size.size):
@@ -133,8 +134,8 @@ def _numbered(labels: IntArray) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def _together(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray) -> FloatArray:
-    """Inverse block of every group: its mass, and H_e of the edges that leave it."""
+def _group_blocks(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray) -> FloatArray:
+    """Inverse block of every group: its mass plus H_e of the edges that leave it."""
     weight, m = np.zeros(number.max() + 1), edge.shape[1]
     for i in range(mass.size):
         if number[i] >= 0:
@@ -159,7 +160,7 @@ def _together(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray
 
 @njit(cache=True, nogil=True)
 def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int32], FloatArray]:
-    """Row, column and value of the entries of that matrix; those of one place add up. O(E m^2)."""
+    """Row, column and value of the entries of the matrix; duplicates add up. O(E m^2)."""
     n, m = at.node.shape[:2]
     count = n * m * m + 2 * edges.tail.size * m * m
     row, column = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -190,65 +191,61 @@ def block_direction(
     tol: float,
     max_iter: int,
 ) -> tuple[FloatArray, bool]:
-    """Minus (mass + D'H D)^-1 G, by conjugate gradients preconditioned by nodes and by groups.
+    """Solve (mass + D'H D) X = -G by conjugate gradients, preconditioned by nodes and groups.
 
-    Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one, and
-    tells whether it is. Any number of iterations gives a direction of descent. O(E m^2) an
-    iteration.
+    Returns X and whether its residual, in the norm of the preconditioner, is within ``tol`` of
+    that of zero. Any number of iterations gives a descent direction. O(E m^2) per iteration.
     """
-    # A number of columns known to the compiler unrolls the inner loops: half the time.
-    if G.shape[1] == 2:
-        return _conjugate(2, G, mass, edges, at, groups, tol, max_iter)
-    if G.shape[1] == 3:
-        return _conjugate(3, G, mass, edges, at, groups, tol, max_iter)
-    return _conjugate(G.shape[1], G, mass, edges, at, groups, tol, max_iter)
+    m, pooled = G.shape[1], np.empty((groups.inverse.shape[0], G.shape[1]))
+    # A literal number of columns lets the compiler unroll the inner loops: half the time.
+    if m == 2:
+        return conjugate_gradients(
+            _apply, _precondition, (2, mass, edges, at, groups, pooled), -G, tol, 0.0, max_iter
+        )
+    if m == 3:
+        return conjugate_gradients(
+            _apply, _precondition, (3, mass, edges, at, groups, pooled), -G, tol, 0.0, max_iter
+        )
+    return conjugate_gradients(
+        _apply, _precondition, (m, mass, edges, at, groups, pooled), -G, tol, 0.0, max_iter
+    )
+
+
+_System = tuple[int, FloatArray, Edges, Blocks, Groups, FloatArray]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _conjugate(
-    m: int,
-    G: FloatArray,
-    mass: FloatArray,
-    edges: Edges,
-    at: Blocks,
-    groups: Groups,
-    tol: float,
-    max_iter: int,
-) -> tuple[FloatArray, bool]:
-    n = G.shape[0]
-    X, R, Z = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m))
-    P, Q, pooled = np.zeros((n, m)), np.empty((n, m)), np.empty((groups.inverse.shape[0], m))
-    for i in range(n):
+def _apply(system: _System, X: FloatArray, out: FloatArray) -> float:
+    """Write (mass + D'H D) X to ``out``; return its inner product with X. O(E m^2)."""
+    m, mass, edges, at, _, _ = system
+    inner = 0.0
+    for i in range(X.shape[0]):
         for k in range(m):
-            R[i, k] = -G[i, k]
-    before, now = 1.0, _divided(m, R, at.inverse, groups, pooled, Z)
-    enough = tol * tol * now
-    for _ in range(max_iter):
-        if now <= enough:
-            break
-        for i in range(n):
-            for k in range(m):
-                P[i, k] = Z[i, k] + now / before * P[i, k]
-        length = now / _times(m, P, mass, edges, at.edge, Q)
-        for i in range(n):
-            for k in range(m):
-                X[i, k] += length * P[i, k]
-                R[i, k] -= length * Q[i, k]
-        before, now = now, _divided(m, R, at.inverse, groups, pooled, Z)
-    return X, now <= enough
+            out[i, k] = mass[i] * X[i, k]
+    for e in range(edges.tail.size):
+        i, j = edges.tail[e], edges.head[e]
+        for k in range(m):
+            image = 0.0
+            for q in range(m):
+                image += at.edge[e, k, q] * (X[i, q] - X[j, q])
+            out[i, k] += image
+            out[j, k] -= image
+    for i in range(X.shape[0]):
+        for k in range(m):
+            inner += X[i, k] * out[i, k]
+    return inner
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _divided(
-    m: int, R: FloatArray, inverse: FloatArray, groups: Groups, pooled: FloatArray, out: FloatArray
-) -> float:
-    """The preconditioner times R, into ``out``; returns its inner product with R. O(n m^2)."""
+def _precondition(system: _System, R: FloatArray, out: FloatArray) -> tuple[float, float]:
+    """Write the preconditioner times R to ``out``; return its inner product with R. O(n m^2)."""
+    m, _, _, at, groups, pooled = system
     inner = 0.0
     for i in range(R.shape[0]):
         for k in range(m):
             total = 0.0
             for q in range(m):
-                total += inverse[i, k, q] * R[i, q]
+                total += at.inverse[i, k, q] * R[i, q]
             out[i, k] = total
             inner += total * R[i, k]
     pooled[:] = 0.0
@@ -263,27 +260,4 @@ def _divided(
                 total += groups.inverse[g, k, q] * pooled[g, q]
             out[i, k] += total
             inner += total * R[i, k]
-    return inner
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _times(
-    m: int, X: FloatArray, mass: FloatArray, edges: Edges, edge: FloatArray, out: FloatArray
-) -> float:
-    """(mass + D'H D) X, into ``out``; returns its inner product with X. O(E m^2)."""
-    inner = 0.0
-    for i in range(X.shape[0]):
-        for k in range(m):
-            out[i, k] = mass[i] * X[i, k]
-    for e in range(edges.tail.size):
-        i, j = edges.tail[e], edges.head[e]
-        for k in range(m):
-            push = 0.0
-            for q in range(m):
-                push += edge[e, k, q] * (X[i, q] - X[j, q])
-            out[i, k] += push
-            out[j, k] -= push
-    for i in range(X.shape[0]):
-        for k in range(m):
-            inner += X[i, k] * out[i, k]
-    return inner
+    return inner, inner

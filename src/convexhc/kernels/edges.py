@@ -2,11 +2,11 @@
 
 (D C)_e = C[tail[e]] - C[head[e]] and D' is its adjoint. The penalty of edge e is
 block_e |.|_2 + soft_e |.|_1, its dual ball soft_e Ball_inf + block_e Ball_2. Steps along an edge
-are multiplied by its stiffness, which also weighs the lengths of edge vectors.
+are multiplied by its stiffness, which also weights the norm of edge vectors.
 
-In the threaded passes the edges are cut into one run per thread, and every run adds into a sheet
-of its own: no two threads write to one row, and a given number of threads always gives the same
-sums.
+The threaded passes split the edges into one run per thread, and every run adds to its own array of
+partial sums: no two threads write to the same row, and the result depends only on the number of
+threads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Edges(NamedTuple):
     stiffness: FloatArray
 
     def at(self, chosen: IntArray) -> Edges:
-        """Some of them."""
+        """The edges with the given indices."""
         return Edges(
             self.tail[chosen],
             self.head[chosen],
@@ -45,23 +45,23 @@ class Edges(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What a pass writes: fused flags (E), partial sums (threads, n, m), their sum (n, m)."""
+    """Outputs of a pass: fused flags (E), partial sums (threads, n, m), their sum (n, m)."""
 
     fused: NDArray[np.bool_]
-    sheets: FloatArray
+    partial_sums: FloatArray
     total: FloatArray
 
 
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
-    """Allocate the outputs of `ascend` or `exchange` for n rows of m columns."""
-    # Below a million entries a pass takes about a millisecond, too little to share.
+    """Allocate the outputs of `ascend` or `z_and_dual_update` for n rows of m columns."""
+    # Below a million entries a pass takes about a millisecond: too short for threads.
     threads = get_num_threads() if edges.tail.size * m > 1_000_000 else 1
     return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
 
 
 @njit(cache=True, nogil=True)
 def differences(C: FloatArray, edges: Edges) -> FloatArray:
-    """D C: one row an edge. O(E m)."""
+    """D C, one row per edge. O(E m)."""
     out = np.empty((edges.tail.size, C.shape[1]))
     for e in range(edges.tail.size):
         i, j = edges.tail[e], edges.head[e]
@@ -72,7 +72,7 @@ def differences(C: FloatArray, edges: Edges) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
-    """D' Y: every node gets the rows of its outgoing minus those of its incoming edges. O(E m)."""
+    """D' Y: sum over outgoing minus sum over incoming edges of every node. O(E m)."""
     out = np.zeros((n, Y.shape[1]))
     for e in range(edges.tail.size):
         i, j = edges.tail[e], edges.head[e]
@@ -84,14 +84,14 @@ def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def right_hand_side(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: int) -> FloatArray:
-    """D'(rho R Z - Y), R the stiffness: as `z_and_dual_update` leaves it. O(E m)."""
+    """D'(rho R Z - Y), R the stiffness, as in `z_and_dual_update`. O(E m)."""
     out = np.zeros((n, Y.shape[1]))
     for e in range(edges.tail.size):
         i, j, stiff = edges.tail[e], edges.head[e], rho * edges.stiffness[e]
         for k in range(Y.shape[1]):
-            pushed = stiff * Z[e, k] - Y[e, k]
-            out[i, k] += pushed
-            out[j, k] -= pushed
+            term = stiff * Z[e, k] - Y[e, k]
+            out[i, k] += term
+            out[j, k] -= term
     return out
 
 
@@ -112,7 +112,7 @@ def penalty_value(C: FloatArray, edges: Edges) -> float:
 
 @njit(cache=True, nogil=True)
 def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
-    """Project every row of ``Y`` on its dual ball, into ``out``, which may be Y itself. O(E m)."""
+    """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m)."""
     for e in range(Y.shape[0]):
         split(Y[e], edges.soft[e], edges.block[e], out[e])
 
@@ -132,23 +132,23 @@ def sizes(Y: FloatArray, Z: FloatArray, stiffness: FloatArray) -> tuple[float, f
 
 
 @njit(cache=True, nogil=True)
-def extrapolate(X: FloatArray, Y: FloatArray, push: float) -> None:
-    """X <- X + push (X - Y) and Y <- the old X, in place. O(E m)."""
+def extrapolate(X: FloatArray, Y: FloatArray, weight: float) -> None:
+    """X <- X + weight (X - Y) and Y <- the old X, in place. O(E m)."""
     for e in range(X.shape[0]):
         for k in range(X.shape[1]):
             new = X[e, k]
-            X[e, k] = new + push * (new - Y[e, k])
+            X[e, k] = new + weight * (new - Y[e, k])
             Y[e, k] = new
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _add_sheets(sheets: FloatArray, total: FloatArray) -> None:
+def _add_partial_sums(partial_sums: FloatArray, total: FloatArray) -> None:
     for i in prange(total.shape[0]):
         for k in range(total.shape[1]):
-            partial = sheets[0, i, k]
-            for s in range(1, sheets.shape[0]):
-                partial += sheets[s, i, k]
-            total[i, k] = partial
+            entry = partial_sums[0, i, k]
+            for s in range(1, partial_sums.shape[0]):
+                entry += partial_sums[s, i, k]
+            total[i, k] = entry
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -159,12 +159,12 @@ def _ascend_run(
     step: float,
     edges: Edges,
     scratch: Scratch,
-    sheet: FloatArray,
+    partial_sum: FloatArray,
 ) -> float:
     m = C.shape[1]
     old = np.empty(m)
     moved = 0.0
-    sheet[:] = 0.0
+    partial_sum[:] = 0.0
     for e in range(run[0], run[1]):
         i, j, y = edges.tail[e], edges.head[e], Y[e]
         rate, squares = step * edges.stiffness[e], 0.0
@@ -175,8 +175,8 @@ def _ascend_run(
         for k in range(m):
             change = y[k] - old[k]
             squares += change * change
-            sheet[i, k] += y[k]
-            sheet[j, k] -= y[k]
+            partial_sum[i, k] += y[k]
+            partial_sum[j, k] -= y[k]
         moved += squares / edges.stiffness[e]
     return moved
 
@@ -185,10 +185,10 @@ def ascend(C: FloatArray, Y: FloatArray, step: float, edges: Edges, scratch: Scr
     """One projected dual ascent step in one pass over the edges.
 
     Y <- P(Y + step R D C), in place, P the projection on the dual balls, R the stiffness.
-    ``scratch.total`` gets D' Y and ``scratch.fused`` tells where the prox came out exactly zero.
+    ``scratch.total`` gets D' Y and ``scratch.fused`` marks the edges whose prox is exactly zero.
     Returns sum_e |change of Y_e|^2 / R_e. O(E m).
     """
-    if scratch.sheets.shape[0] == 1:
+    if scratch.partial_sums.shape[0] == 1:
         every = (0, edges.tail.size)
         return float(_ascend_run(every, C, Y, step, edges, scratch, scratch.total))
     return float(_ascend_threaded(C, Y, step, edges, scratch))
@@ -198,12 +198,12 @@ def ascend(C: FloatArray, Y: FloatArray, step: float, edges: Edges, scratch: Scr
 def _ascend_threaded(
     C: FloatArray, Y: FloatArray, step: float, edges: Edges, scratch: Scratch
 ) -> float:
-    runs, size = scratch.sheets.shape[0], edges.tail.size
+    runs, size = scratch.partial_sums.shape[0], edges.tail.size
     moved = np.zeros(runs)
     for r in prange(runs):
         run = (r * size // runs, (r + 1) * size // runs)
-        moved[r] = _ascend_run(run, C, Y, step, edges, scratch, scratch.sheets[r])
-    _add_sheets(scratch.sheets, scratch.total)
+        moved[r] = _ascend_run(run, C, Y, step, edges, scratch, scratch.partial_sums[r])
+    _add_partial_sums(scratch.partial_sums, scratch.total)
     return moved.sum()  # type: ignore[no-any-return]
 
 
@@ -217,32 +217,32 @@ def _update_run(
     relax: float,
     edges: Edges,
     scratch: Scratch,
-    sheet: FloatArray,
+    partial_sum: FloatArray,
 ) -> tuple[float, float]:
     m = C.shape[1]
     x = np.empty(m)
     apart, moved = 0.0, 0.0
-    sheet[:] = 0.0
+    partial_sum[:] = 0.0
     for e in range(run[0], run[1]):
         i, j, y, z = edges.tail[e], edges.head[e], Y[e], Z[e]
         stiff = rho * edges.stiffness[e]
-        give, changes, misses = 1.0 / stiff, 0.0, 0.0
+        inverse, changes, residuals = 1.0 / stiff, 0.0, 0.0
         for k in range(m):
             x[k] = y[k] + stiff * (relax * (C[i, k] - C[j, k]) + (1.0 - relax) * z[k])
         scratch.fused[e] = split(x, edges.soft[e], edges.block[e], y)
         for k in range(m):
-            pull = x[k] - y[k]
-            new = give * pull
+            scaled = x[k] - y[k]
+            new = inverse * scaled
             change = new - z[k]
-            miss = C[i, k] - C[j, k] - new
+            residual = C[i, k] - C[j, k] - new
             changes += change * change
-            misses += miss * miss
+            residuals += residual * residual
             z[k] = new
-            pushed = pull - y[k]
-            sheet[i, k] += pushed
-            sheet[j, k] -= pushed
+            term = scaled - y[k]
+            partial_sum[i, k] += term
+            partial_sum[j, k] -= term
         moved += edges.stiffness[e] * changes
-        apart += edges.stiffness[e] * misses
+        apart += edges.stiffness[e] * residuals
     return apart, moved
 
 
@@ -255,13 +255,13 @@ def z_and_dual_update(
     edges: Edges,
     scratch: Scratch,
 ) -> tuple[float, float]:
-    """The two edge updates of ADMM in one pass.
+    """The z-update and the dual update of ADMM over the edges, in one pass.
 
     With X = Y + rho R (relax D C + (1 - relax) Z), R the stiffness: Y <- P(X) and
-    Z <- (X - Y) / (rho R), both in place. ``scratch.total`` gets D'(rho R Z - Y), the right side of
-    the next centroid step. Returns |D C - Z|^2 and |change of Z|^2, both weighted by R. O(E m).
+    Z <- (X - Y) / (rho R), both in place. ``scratch.total`` gets D'(rho R Z - Y), the right-hand
+    side of the next centroid step. Returns |D C - Z|^2 and |change of Z|^2, weighted by R. O(E m).
     """
-    if scratch.sheets.shape[0] == 1:
+    if scratch.partial_sums.shape[0] == 1:
         every = (0, edges.tail.size)
         found = _update_run(every, C, Y, Z, rho, relax, edges, scratch, scratch.total)
     else:
@@ -279,12 +279,12 @@ def _update_threaded(
     edges: Edges,
     scratch: Scratch,
 ) -> tuple[float, float]:
-    runs, size = scratch.sheets.shape[0], edges.tail.size
+    runs, size = scratch.partial_sums.shape[0], edges.tail.size
     apart, moved = np.zeros(runs), np.zeros(runs)
     for r in prange(runs):
         run = (r * size // runs, (r + 1) * size // runs)
         apart[r], moved[r] = _update_run(
-            run, C, Y, Z, rho, relax, edges, scratch, scratch.sheets[r]
+            run, C, Y, Z, rho, relax, edges, scratch, scratch.partial_sums[r]
         )
-    _add_sheets(scratch.sheets, scratch.total)
+    _add_partial_sums(scratch.partial_sums, scratch.total)
     return apart.sum(), moved.sum()

@@ -1,7 +1,7 @@
-"""Flows of least energy: triangular solves, and how much a flow asks of the dual balls.
+"""Electrical flows: triangular solves, potentials, and how far a flow exceeds the dual balls.
 
-Columns and edges are shared among the threads, and no two threads add to one number: the answer
-does not depend on how many there are.
+Threads share columns and nodes, and no two threads add to the same number: the result does not
+depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
+from convexhc.kernels.conjugate_gradients import conjugate_gradients
 
 Real = NDArray[Any]
 Pointer = NDArray[np.int32]
 
-# Columns solved together: as many as stay in the cache with their rows.
+# Columns solved together: as many as fit in the cache.
 _PANEL = 128
-# Below a million operations a pass takes about a millisecond, too little to share among threads.
+# Below a million operations a pass takes about a millisecond: too short for threads.
 _WORTH_SHARING = 1_000_000
 
 
@@ -54,11 +55,11 @@ def _substitute_threaded(X: Real, start: Pointer, row: Pointer, value: Real, piv
 
 
 def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) -> None:
-    """Solve L D L' X = R in place, X holding R; all three in single precision, or in double.
+    """Solve L D L' X = R in place, X containing R; all arrays in single or in double precision.
 
     L is unit lower triangular, its entries below the diagonal given by columns (start, row, value),
-    and D = diag(pivot). O(m nnz(L)), a panel of columns at a time: the factor is then read once a
-    panel, and a step is an operation on whole rows of it.
+    and D = diag(pivot). O(m nnz(L)), by panels of columns: the factor is read once per panel, and
+    every step is a vector operation on a row of it.
     """
     if get_num_threads() > 1 and value.size * X.shape[1] > _WORTH_SHARING:
         _substitute_threaded(X, start, row, value, pivot)
@@ -69,9 +70,10 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
 
 
 class Net(NamedTuple):
-    """Edges as every node sees them: those of node i are ``start[i]`` to ``start[i + 1]``.
+    """Adjacency lists: the edges of node i have positions ``start[i]`` to ``start[i + 1]``.
 
-    Each has the node at its other end, its number and its conductance; ``soft`` goes by number.
+    Every position has the other end, the index and the conductance of an edge; ``soft`` is indexed
+    by edge.
     """
 
     start: IntArray
@@ -82,7 +84,7 @@ class Net(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What `tally` adds up: three measures an edge, and two a node."""
+    """Sums and maxima that `tally` accumulates: three per edge and two per node."""
 
     excess: FloatArray
     further: FloatArray
@@ -142,12 +144,12 @@ def _tally_threaded(
 
 
 def tally(X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
-    """Add a block of columns of the flow Y_e = conductance_e (X_i - X_j) to the measures of it.
+    """Accumulate norms of a block of columns of the flow Y_e = conductance_e (X_i - X_j).
 
-    ``excess`` gets sum_k max(|Y_ek| - soft_e, 0)^2, ``further`` the same with soft_e / stretch, and
-    ``most`` the largest |Y_ek|; ``wanted`` gets the largest |R_ik| of every node, and ``lacking``
-    what of R the flow does not bring it. All in place, so that the columns may come in any number
-    of blocks. Nothing is stored. O(E m).
+    Per edge, ``excess`` is sum_k max(|Y_ek| - soft_e, 0)^2, ``further`` the same with
+    soft_e / stretch, and ``most`` the largest |Y_ek|. Per node, ``wanted`` is the largest |R_ik|
+    and ``lacking`` the largest entry of |R - D'Y|. All in place, so that the columns may come in
+    any number of blocks; the flow itself is not stored. O(E m).
     """
     runs = get_num_threads() if net.edge.size * X.shape[1] > _WORTH_SHARING else 1
     if runs > 1:
@@ -169,6 +171,46 @@ def add_squares(
         out[e] += conductance[e] * conductance[e] * total
 
 
+class _Network(NamedTuple):
+    """Edges of a weighted Laplacian, and the weighted degree of every node and its inverse."""
+
+    tail: IntArray
+    head: IntArray
+    conductance: FloatArray
+    degree: FloatArray
+    inverse: FloatArray
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, inline="always")
+def _apply_laplacian(network: _Network, P: FloatArray, Q: FloatArray) -> float:
+    """Write L P to Q; return <P, L P>, zero where P is constant up to round-off. O(E m)."""
+    tail, head, conductance, degree, _ = network
+    m, curvature, bound = P.shape[1], 0.0, 0.0
+    Q[:] = 0.0
+    for i in range(degree.size):
+        for k in range(m):
+            bound += degree[i] * P[i, k] * P[i, k]
+    for e in range(tail.size):
+        i, j, c = tail[e], head[e], conductance[e]
+        for k in range(m):
+            apart = P[i, k] - P[j, k]
+            curvature += c * apart * apart
+            Q[i, k] += c * apart
+            Q[j, k] -= c * apart
+    return curvature if curvature > 1e-14 * bound else 0.0
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, inline="always")
+def _divide_by_degree(network: _Network, R: FloatArray, Z: FloatArray) -> tuple[float, float]:
+    """Write R over the degrees to Z; return <R, Z> twice."""
+    inverse, rho = network.inverse, 0.0
+    for i in range(inverse.size):
+        for k in range(R.shape[1]):
+            Z[i, k] = inverse[i] * R[i, k]
+            rho += R[i, k] * Z[i, k]
+    return rho, rho
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def potentials(
     R: FloatArray,
@@ -178,62 +220,32 @@ def potentials(
     tol: float = 1e-10,
     max_iter: int = 500,
 ) -> FloatArray:
-    """X with L X = R by conjugate gradients, R adding up to zero over every component.
+    """Solve L X = R by conjugate gradients; R must sum to zero over every component.
 
-    Preconditioned by the diagonal, to a residual of ``tol`` in the norm of that. O(E m) a step.
+    Preconditioned by the diagonal, to a relative residual of ``tol`` in the norm of the
+    preconditioner. O(E m) per iteration.
     """
-    n, m = R.shape
-    degree = np.zeros(n)
+    degree = np.zeros(R.shape[0])
     for e in range(tail.size):
         degree[tail[e]] += conductance[e]
         degree[head[e]] += conductance[e]
-    inverse = np.zeros(n)
-    X, left, P, Q = np.zeros((n, m)), R.copy(), np.zeros((n, m)), np.empty((n, m))
-    now = 0.0
-    for i in range(n):
+    inverse = np.zeros(degree.size)
+    for i in range(degree.size):
         if degree[i] > 0.0:
             inverse[i] = 1.0 / degree[i]
-            for k in range(m):
-                P[i, k] = inverse[i] * left[i, k]
-                now += left[i, k] * P[i, k]
-    enough = tol * tol * now
-    for _ in range(max_iter):
-        if now <= enough:
-            break
-        Q[:] = 0.0
-        curve, most = 0.0, 0.0
-        for i in range(n):
-            for k in range(m):
-                most += degree[i] * P[i, k] * P[i, k]
-        for e in range(tail.size):
-            i, j, c = tail[e], head[e], conductance[e]
-            for k in range(m):
-                apart = P[i, k] - P[j, k]
-                curve += c * apart * apart
-                Q[i, k] += c * apart
-                Q[j, k] -= c * apart
-        if curve <= 1e-14 * most:
-            # Constant over components: what is left of R is round-off.
-            break
-        length, before, now = now / curve, now, 0.0
-        for i in range(n):
-            for k in range(m):
-                X[i, k] += length * P[i, k]
-                left[i, k] -= length * Q[i, k]
-                now += inverse[i] * left[i, k] * left[i, k]
-        for i in range(n):
-            for k in range(m):
-                P[i, k] = inverse[i] * left[i, k] + now / before * P[i, k]
-    return X
+    network = _Network(tail, head, conductance, degree, inverse)
+    return conjugate_gradients(
+        _apply_laplacian, _divide_by_degree, network, R.copy(), tol, 0.0, max_iter
+    )[0]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def gathered(
     Y: FloatArray, other: FloatArray, along: float, pair: IntArray, part: FloatArray, count: int
 ) -> FloatArray:
-    """Add the rows of Y + along (other - Y), each times its part, by pairs. O(E m).
+    """Sum the rows of Y + along (other - Y), each times its part, over pairs. O(E m).
 
-    Rows of no pair, which is -1, are left out.
+    Rows with pair -1 are skipped.
     """
     out = np.zeros((count, Y.shape[1]))
     for e in range(pair.size):
@@ -246,7 +258,7 @@ def gathered(
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def spread(Z: FloatArray, pair: IntArray, part: FloatArray, rest: FloatArray) -> FloatArray:
-    """The way back: every row has its part of that of its pair, or is the one of ``rest``."""
+    """Inverse of `gathered`: row e is its part of the row of its pair, or row e of ``rest``."""
     out = np.empty(rest.shape)
     for e in range(pair.size):
         if pair[e] >= 0:
@@ -267,10 +279,10 @@ def scaled_inside(
     labels: IntArray,
     most: float,
 ) -> None:
-    """Multiply the rows inside clusters by one factor a cluster, in place, to bring ``wanted``.
+    """Scale the flow within every cluster by one factor, in place, to fit the demand ``wanted``.
 
-    ``wanted`` (n x m) loses what the rows between clusters bring, and the factor of a cluster is
-    the one that brings most of what is left, between zero and ``most``. O(E m).
+    The flow between clusters is subtracted from ``wanted`` (n x m), in place. The factor of a
+    cluster is the least-squares fit to the rest, clipped to between zero and ``most``. O(E m).
     """
     m, count = Y.shape[1], labels.max() + 1
     had = np.zeros(wanted.shape)
@@ -301,11 +313,11 @@ def scaled_inside(
 
 @njit(cache=True, nogil=True)
 def surplus(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
-    """Replace every row y by the least d, entry by entry, that leaves y - d in its dual ball.
+    """Replace every row y by the d of least maximum norm with y - d in its dual ball.
 
-    d = sign(y) min(t, max(|y| - soft, 0)) with the smallest t for which |y - d| after a soft
-    threshold by ``soft`` has norm ``block``, found by bisection: no entry of d need be larger than
-    t, and none can be smaller everywhere. Zero for rows inside their balls. O(60 E m).
+    d = sign(y) min(t, max(|y| - soft, 0)) with the smallest t, found by bisection, for which y - d
+    after a soft threshold by ``soft`` has norm ``block``. Zero for rows inside their balls.
+    O(60 E m).
     """
     for e in range(Y.shape[0]):
         y, s, b = Y[e], soft[e], block[e]

@@ -26,10 +26,10 @@ def combine(
 ) -> None:
     """Write a L X + b X + c Z into ``out``, L = diag(degree) - W.
 
-    W is symmetric in compressed rows (start, column, weight) with an empty diagonal. Every step of
-    a three-term recurrence (Lanczos, Chebyshev, conjugate gradients) is such a pass. X, Z and
-    ``out`` are (n, m), rows contiguous; ``out`` may be Z, never X. O((n + entries) m), rows in
-    parallel, and the sums of a row always in the same order.
+    W is symmetric in compressed rows (start, column, weight) with an empty diagonal. One step
+    of a three-term recurrence (Lanczos, Chebyshev, conjugate gradients). X, Z and ``out`` are
+    (n, m), rows contiguous; ``out`` may be Z, not X. O((n + entries) m), parallel over rows, with a
+    fixed order of summation.
     """
     n, m = X.shape
     for i in prange(n):

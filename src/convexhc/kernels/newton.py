@@ -1,4 +1,4 @@
-"""Edge passes of the semismooth Newton method: response of the dual, curvature, linear systems.
+"""Edge passes of the semismooth Newton method: dual response, its Jacobian, linear systems.
 
 For shifted differences V_e = Y_e + sigma (C_i - C_j) the dual response is P(V_e), the projection on
 the dual ball. With s = soft(V_e, soft_e) and |s| > block_e its Jacobian is
@@ -7,7 +7,7 @@ the dual ball. With s = soft(V_e, soft_e) and |s| > block_e its Jacobian is
     bend = block_e / |s|^3,
 
 and the identity where the edge is fused, |s| <= block_e. Without soft thresholds the ball is round,
-and P(V_e) is a multiple of s, which need not be kept beside it.
+and P(V_e), a multiple of s, replaces s in the Jacobian.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from convexhc._types import FloatArray
+from convexhc._types import BoolArray, FloatArray
+from convexhc.kernels.conjugate_gradients import conjugate_gradients
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.prox import split
 
@@ -29,11 +29,11 @@ _FAST = {"reassoc", "contract", "nsz"}
 class Response(NamedTuple):
     """Dual P(V) (E x m), fused flags (E), Jacobian (E; E; E x m), and the sums D'P(V) (n x m).
 
-    Where all balls are ``round``, ``kept`` is the same array as the dual, and bend goes by that.
+    ``kept`` is s. Where all balls are ``round``, it is the dual itself, with ``bend`` to match.
     """
 
     Y: FloatArray
-    fused: NDArray[np.bool_]
+    fused: BoolArray
     shrink: FloatArray
     bend: FloatArray
     kept: FloatArray
@@ -41,12 +41,12 @@ class Response(NamedTuple):
     round: bool
 
     def into(self, Y: FloatArray) -> Response:
-        """The same, the dual to be written to another array."""
+        """The same arrays, but with the dual written to Y."""
         return self._replace(Y=Y, kept=Y if self.round else self.kept)
 
 
-def response(n_edges: int, n: int, m: int, *, round_balls: bool = False) -> Response:
-    """Allocate the outputs of `respond`."""
+def allocate_response(n_edges: int, n: int, m: int, *, round_balls: bool = False) -> Response:
+    """Allocate the outputs of `dual_response`."""
     Y = np.zeros((n_edges, m))
     return Response(
         Y,
@@ -60,29 +60,29 @@ def response(n_edges: int, n: int, m: int, *, round_balls: bool = False) -> Resp
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def respond(
+def dual_response(
     C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
     """Write the dual response to C and its Jacobian; return two sums over the edges. O(E m).
 
-    The first is the smoothed penalty, sum_e p_e(z_e) + |P(V_e)|^2 / (2 sigma) with z_e the prox;
-    the second what the response leaves of it, sum_e p_e(C_i - C_j) - <P(V_e), C_i - C_j>.
+    The first is the smoothed penalty, sum_e p_e(z_e) + |P(V_e)|^2 / (2 sigma) with z_e the prox.
+    The second is the Fenchel gap, sum_e p_e(C_i - C_j) - <P(V_e), C_i - C_j>.
     """
     if out.round:
-        return _respond_round(C, Y, sigma, edges, out)
-    # A number of columns known to the compiler unrolls the inner loops: half the time.
+        return _round_response(C, Y, sigma, edges, out)
+    # A literal number of columns lets the compiler unroll the inner loops: half the time.
     if C.shape[1] == 2:
-        return _respond(2, C, Y, sigma, edges, out)
+        return _general_response(2, C, Y, sigma, edges, out)
     if C.shape[1] == 3:
-        return _respond(3, C, Y, sigma, edges, out)
-    return _respond(C.shape[1], C, Y, sigma, edges, out)
+        return _general_response(3, C, Y, sigma, edges, out)
+    return _general_response(C.shape[1], C, Y, sigma, edges, out)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _respond_round(
+def _round_response(
     C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
-    """The same without soft thresholds: half the arithmetic and half the memory."""
+    """`dual_response` without soft thresholds: half the arithmetic and half the memory."""
     m, smoothed, slack = C.shape[1], 0.0, 0.0
     out.total[:] = 0.0
     for e in range(edges.tail.size):
@@ -114,7 +114,7 @@ def _respond_round(
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _respond(
+def _general_response(
     m: int, C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
     smoothed, slack = 0.0, 0.0
@@ -153,7 +153,7 @@ def _respond(
 
 
 @njit(cache=True, nogil=True)
-def well_inside(Y: FloatArray, edges: Edges, share: float) -> NDArray[np.bool_]:
+def well_inside(Y: FloatArray, edges: Edges, share: float) -> BoolArray:
     """Whether every row of Y is in its dual ball scaled by ``share``. O(E m)."""
     out, rest = np.empty(Y.shape[0], np.bool_), np.empty(Y.shape[1])
     for e in range(Y.shape[0]):
@@ -162,8 +162,8 @@ def well_inside(Y: FloatArray, edges: Edges, share: float) -> NDArray[np.bool_]:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def lengths(C: FloatArray, edges: Edges) -> FloatArray:
-    """|C_i - C_j| of every edge. O(E m)."""
+def edge_lengths(C: FloatArray, edges: Edges) -> FloatArray:
+    """|C_i - C_j| for every edge. O(E m)."""
     out = np.empty(edges.tail.size)
     for e in range(edges.tail.size):
         i, j, squares = edges.tail[e], edges.head[e], 0.0
@@ -175,11 +175,11 @@ def lengths(C: FloatArray, edges: Edges) -> FloatArray:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def near(C: FloatArray, mass: FloatArray, edges: Edges, allowance: float) -> NDArray[np.bool_]:
-    """Whether it costs at most ``allowance`` to fuse the ends of an edge. O(E m).
+def cheap_to_fuse(C: FloatArray, mass: FloatArray, edges: Edges, allowance: float) -> BoolArray:
+    """Whether fusing the ends of an edge costs at most ``allowance``, for every edge. O(E m).
 
-    What that costs is the penalty of the edge, and what it takes to move both to their mean: an
-    edge of next to no weight may be long, and its penalty still be nothing.
+    The cost is the penalty of the edge plus that of moving both ends to their mean. The penalty
+    alone does not suffice: it is negligible for a long edge of very small weight.
     """
     out = np.empty(edges.tail.size, np.bool_)
     for e in range(edges.tail.size):
@@ -197,10 +197,10 @@ def near(C: FloatArray, mass: FloatArray, edges: Edges, allowance: float) -> NDA
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def descend(
+def fidelity_gradient(
     C: FloatArray, target: FloatArray, mass: FloatArray, total: FloatArray, G: FloatArray
 ) -> tuple[float, float]:
-    """Write the gradient mass (C - target) + total; return the fidelity, and 1/2 |G|^2 / mass."""
+    """Write G = mass (C - target) + total; return the fidelity and 1/2 sum_i |G_i|^2 / mass_i."""
     value, inner = 0.0, 0.0
     for i in range(C.shape[0]):
         squares, slope = 0.0, 0.0
@@ -215,15 +215,41 @@ def descend(
     return 0.5 * value, 0.5 * inner
 
 
+class _System(NamedTuple):
+    """The Newton matrix mass + sigma D'J D (J from ``at``) and its diagonal."""
+
+    sigma: float
+    mass: FloatArray
+    edges: Edges
+    at: Response
+    diagonal: FloatArray
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _times_round(
-    X: FloatArray, sigma: float, mass: FloatArray, edges: Edges, at: Response, out: FloatArray
-) -> None:
-    """The same as `_times` without soft thresholds. O(E m)."""
+def _apply_hessian(system: _System, X: FloatArray, out: FloatArray) -> float:
+    """Write (mass + sigma D'J D) X to ``out``; return its inner product with X. O(E m)."""
+    sigma, mass, edges, at, _ = system
     m = X.shape[1]
     for i in range(X.shape[0]):
         for k in range(m):
             out[i, k] = mass[i] * X[i, k]
+    if at.round:
+        _add_round_curvature(sigma, edges, at, X, out)
+    else:
+        _add_curvature(sigma, edges, at, X, out)
+    inner = 0.0
+    for i in range(X.shape[0]):
+        for k in range(m):
+            inner += X[i, k] * out[i, k]
+    return inner
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _add_round_curvature(
+    sigma: float, edges: Edges, at: Response, X: FloatArray, out: FloatArray
+) -> None:
+    """Add sigma D'J D X for round dual balls: no entry of V is below a soft threshold."""
+    m = X.shape[1]
     for e in range(edges.tail.size):
         i, j, along = edges.tail[e], edges.head[e], 0.0
         for k in range(m):
@@ -231,27 +257,24 @@ def _times_round(
         along *= sigma * at.bend[e]
         rest = sigma * (1.0 - at.shrink[e])
         for k in range(m):
-            push = rest * (X[i, k] - X[j, k]) - along * at.kept[e, k]
-            out[i, k] += push
-            out[j, k] -= push
+            image = rest * (X[i, k] - X[j, k]) - along * at.kept[e, k]
+            out[i, k] += image
+            out[j, k] -= image
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _times(
-    X: FloatArray, sigma: float, mass: FloatArray, edges: Edges, at: Response, out: FloatArray
+def _add_curvature(
+    sigma: float, edges: Edges, at: Response, X: FloatArray, out: FloatArray
 ) -> None:
-    """(mass + sigma D'J D) X, into ``out``. O(E m)."""
+    """Add sigma D'J D X for dual balls with soft thresholds."""
     m = X.shape[1]
-    for i in range(X.shape[0]):
-        for k in range(m):
-            out[i, k] = mass[i] * X[i, k]
     for e in range(edges.tail.size):
         i, j, kept = edges.tail[e], edges.head[e], at.kept[e]
         if at.fused[e]:
             for k in range(m):
-                push = sigma * (X[i, k] - X[j, k])
-                out[i, k] += push
-                out[j, k] -= push
+                image = sigma * (X[i, k] - X[j, k])
+                out[i, k] += image
+                out[j, k] -= image
             continue
         along = 0.0
         for k in range(m):
@@ -260,14 +283,25 @@ def _times(
         rest = sigma * (1.0 - at.shrink[e])
         for k in range(m):
             scale = rest if kept[k] != 0.0 else sigma
-            push = scale * (X[i, k] - X[j, k]) - along * kept[k]
-            out[i, k] += push
-            out[j, k] -= push
+            image = scale * (X[i, k] - X[j, k]) - along * kept[k]
+            out[i, k] += image
+            out[j, k] -= image
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _divide_by_diagonal(system: _System, R: FloatArray, Z: FloatArray) -> tuple[float, float]:
+    """Write R over the diagonal to Z; return <R, Z> twice."""
+    diagonal, rho = system.diagonal, 0.0
+    for i in range(R.shape[0]):
+        for k in range(R.shape[1]):
+            Z[i, k] = R[i, k] / diagonal[i, k]
+            rho += R[i, k] * Z[i, k]
+    return rho, rho
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> FloatArray:
-    """Diagonal of that matrix. O(E m)."""
+    """Diagonal of mass + sigma D'J D. O(E m)."""
     n, m = at.total.shape
     out = np.empty((n, m))
     for i in range(n):
@@ -275,17 +309,12 @@ def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> Flo
     for e in range(edges.tail.size):
         i, j = edges.tail[e], edges.head[e]
         rest, bent = sigma * (1.0 - at.shrink[e]), sigma * at.bend[e]
-        if at.round:
-            for k in range(m):
-                push = rest - bent * at.kept[e, k] * at.kept[e, k]
-                out[i, k] += push
-                out[j, k] += push
-            continue
         for k in range(m):
             kept = at.kept[e, k]
-            push = (rest if kept != 0.0 or at.fused[e] else sigma) - bent * kept * kept
-            out[i, k] += push
-            out[j, k] += push
+            full = kept == 0.0 and not at.round and not at.fused[e]
+            entry = (sigma if full else rest) - bent * kept * kept
+            out[i, k] += entry
+            out[j, k] += entry
     return out
 
 
@@ -299,39 +328,10 @@ def newton_direction(
     tol: float,
     max_iter: int,
 ) -> tuple[FloatArray, bool]:
-    """Minus (mass + sigma D'J D)^-1 G, by conjugate gradients with a diagonal preconditioner.
+    """Solve (mass + sigma D'J D) X = -G by conjugate gradients with a diagonal preconditioner.
 
-    Stops when the residual, in the norm of the preconditioner, is ``tol`` of the first one, and
-    tells whether it is. Any number of iterations gives a direction of descent. O(E m) an iteration.
+    Returns X and whether its residual, in the norm of the preconditioner, is within ``tol`` of
+    that of zero. Any number of iterations gives a descent direction. O(E m) per iteration.
     """
-    n, m = G.shape
-    scale = _diagonal(sigma, mass, edges, at)
-    X, R, P, Q = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m)), np.empty((n, m))
-    now = 0.0
-    for i in range(n):
-        for k in range(m):
-            R[i, k] = -G[i, k]
-            P[i, k] = R[i, k] / scale[i, k]
-            now += R[i, k] * P[i, k]
-    enough = tol * tol * now
-    for _ in range(max_iter):
-        if now <= enough:
-            break
-        if at.round:
-            _times_round(P, sigma, mass, edges, at, Q)
-        else:
-            _times(P, sigma, mass, edges, at, Q)
-        curve = 0.0
-        for i in range(n):
-            for k in range(m):
-                curve += P[i, k] * Q[i, k]
-        length, before, now = now / curve, now, 0.0
-        for i in range(n):
-            for k in range(m):
-                X[i, k] += length * P[i, k]
-                R[i, k] -= length * Q[i, k]
-                now += R[i, k] * R[i, k] / scale[i, k]
-        for i in range(n):
-            for k in range(m):
-                P[i, k] = R[i, k] / scale[i, k] + now / before * P[i, k]
-    return X, now <= enough
+    system = _System(sigma, mass, edges, at, _diagonal(sigma, mass, edges, at))
+    return conjugate_gradients(_apply_hessian, _divide_by_diagonal, system, -G, tol, 0.0, max_iter)

@@ -15,7 +15,7 @@ def split(x: FloatArray, soft: float, block: float, inside: FloatArray) -> bool:
     """Split ``x`` into its prox and its projection on the dual ball (Moreau).
 
     prox(x) = argmin_z 1/2 |z - x|^2 + soft |z|_1 + block |z|_2: a soft threshold by ``soft``, then
-    a block shrinkage by ``block``. The rest, ``x - prox(x)``, is the projection of ``x`` on
+    a block shrinkage by ``block``. The remainder, ``x - prox(x)``, is the projection of ``x`` on
     soft Ball_inf + block Ball_2; it is written to ``inside``, which may be ``x`` itself.
     Returns whether the prox is exactly zero. O(m).
     """
@@ -39,7 +39,7 @@ def split(x: FloatArray, soft: float, block: float, inside: FloatArray) -> bool:
 
 @njit(cache=True, nogil=True)
 def norms(X: FloatArray, l1_ratio: float) -> FloatArray:
-    """Mixed norm of every row: (1 - l1_ratio) |x|_2 + l1_ratio |x|_1. O(rows x columns)."""
+    """Mixed norm (1 - l1_ratio) |x|_2 + l1_ratio |x|_1 of every row. O(rows x columns)."""
     out = np.empty(X.shape[0])
     for e in range(X.shape[0]):
         squares, absolutes = 0.0, 0.0

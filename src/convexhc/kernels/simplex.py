@@ -76,8 +76,8 @@ def project_rows(X: ArrayLike, out: FloatArray | None = None) -> tuple[FloatArra
 
     Notes
     -----
-    Two readings of X and a few of the entries within one unit of their row's largest; never more
-    than O(m log m) a row.
+    Two passes over X and a few over the entries within one unit of their row's largest; never more
+    than O(m log m) per row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Dense times sparse, where the dense factor may be sparse too."""
+"""Dense times sparse products that skip zeros of the dense factor."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from convexhc._types import FloatArray
 
 Index = NDArray[np.int32]
 
-# Rows of a full factor that are multiplied together.
-_TOGETHER = 64
-# Share of nonzero entries from which a factor counts as full.
+# Rows of C multiplied together: enough for vector operations, few enough for the cache.
+_BLOCK = 64
+# Density of C above which its zeros are not skipped.
 _FULL = 0.25
-# Rows that are looked at to estimate that share.
-_ASKED = 50
 
 
 def times_sparse(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
     """C K for a symmetric K in compressed rows (start, column, value).
 
-    Centroids are mostly zeros while few nodes are fused, and then zeros cost nothing; iterates that
-    only tend to them are full. O(n nnz(K)), or O(nonzeros of C x entries a row of K).
+    Centroids are mostly zero while few nodes are fused, and zeros are then skipped; iterates that
+    only converge to them are full. The density of C is estimated from about fifty rows.
+    O(n nnz(K)), or O(nnz(C) x entries per row of K).
 
     Examples
     --------
@@ -32,8 +31,8 @@ def times_sparse(C: FloatArray, start: Index, column: Index, value: FloatArray) 
     >>> times_sparse(np.array([[1.0, 3.0]]), K.indptr, K.indices, K.data)
     array([[5., 1.]])
     """
-    some = C[:: max(1, C.shape[0] // _ASKED)]
-    full = np.count_nonzero(some) > _FULL * some.size
+    sample = C[:: max(1, C.shape[0] // 50)]
+    full = np.count_nonzero(sample) > _FULL * sample.size
     return (_times_full if full else _times_few)(C, start, column, value)
 
 
@@ -53,23 +52,23 @@ def _times_few(C: FloatArray, start: Index, column: Index, value: FloatArray) ->
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def _times_full(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
-    """Many rows of C side by side, so that an entry of K is one operation on all of them."""
+    """Transpose blocks of rows of C, so that every entry of K is one vector operation."""
     n, m = C.shape
     out = np.empty((n, m))
-    turned, made = np.zeros((m, _TOGETHER)), np.empty((m, _TOGETHER))
-    for first in range(0, n, _TOGETHER):
-        count = min(_TOGETHER, n - first)
+    transposed, product = np.zeros((m, _BLOCK)), np.empty((m, _BLOCK))
+    for first in range(0, n, _BLOCK):
+        count = min(_BLOCK, n - first)
         for b in range(count):
             for k in range(m):
-                turned[k, b] = C[first + b, k]
+                transposed[k, b] = C[first + b, k]
         for k in range(m):
-            sums = made[k]
+            sums = product[k]
             sums[:] = 0.0
             for p in range(start[k], start[k + 1]):
-                factor, source = value[p], turned[column[p]]
-                for b in range(_TOGETHER):
+                factor, source = value[p], transposed[column[p]]
+                for b in range(_BLOCK):
                     sums[b] += factor * source[b]
         for b in range(count):
             for k in range(m):
-                out[first + b, k] = made[k, b]
+                out[first + b, k] = product[k, b]
     return out

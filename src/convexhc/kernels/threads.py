@@ -1,7 +1,7 @@
-"""How many threads the compiled passes and the products of BLAS use.
+"""Number of threads of the compiled kernels and of BLAS.
 
-Both keep threads of their own, which go on spinning for some milliseconds after their work: where
-both are used in turn, they hold each other up, and two threads are slower than one.
+Each has its own thread pool, whose threads spin for some milliseconds after their work. Where both
+are used in turn they compete for cores, and two threads are slower than one.
 """
 
 from __future__ import annotations
@@ -13,48 +13,47 @@ from functools import cache
 import numba
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-# Products of fewer rows or columns than this are too short to share: threads of BLAS that wait for
-# each other cost more than they bring, and far more on a machine with other work to do.
-_SHORT = 400
+# Rows and columns from which dense products gain from threads; below, waiting costs more.
+_MIN_SIZE = 400
 
 
 def threads_for(shape: tuple[int, int], *, dense: bool) -> AbstractContextManager[object]:
-    """One thread for BLAS; or for the passes, if ``dense`` products of such a shape are the work.
+    """One thread for BLAS, or for the kernels if ``dense`` products of this shape dominate.
 
-    For one solve; `threads_along` is for what happens between many of them.
+    For a single solve; see `threads_along` for a sequence of solves.
     """
-    return _passes(1) if _long(shape, dense) else _one_product_at_a_time()
+    return _kernel_threads(1) if _gains_from_threads(shape, dense) else _single_threaded_blas()
 
 
 def threads_along(shape: tuple[int, int], *, dense: bool) -> AbstractContextManager[object]:
-    """One thread for BLAS, unless some of the solves inside may need more."""
-    return nullcontext() if _long(shape, dense) else _one_product_at_a_time()
+    """One thread for BLAS, unless solves inside the context may use more."""
+    return nullcontext() if _gains_from_threads(shape, dense) else _single_threaded_blas()
 
 
-def _long(shape: tuple[int, int], dense: bool) -> bool:
-    return dense and min(shape) >= _SHORT
+def _gains_from_threads(shape: tuple[int, int], dense: bool) -> bool:
+    return dense and min(shape) >= _MIN_SIZE
 
 
-def _one_product_at_a_time() -> AbstractContextManager[object]:
+def _single_threaded_blas() -> AbstractContextManager[object]:
     return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Looks through the libraries of the process, once.
+    # Searches the loaded libraries, once per process.
     return ThreadpoolController()
 
 
 @contextmanager
 def limited_threads(count: int) -> Iterator[int]:
-    """At most ``count`` threads, in the passes and in BLAS, and as before at the end."""
-    with threadpool_limits(limits=max(1, count)), _passes(count) as chosen:
+    """At most ``count`` threads in the kernels and in BLAS inside the context."""
+    with threadpool_limits(limits=max(1, count)), _kernel_threads(count) as chosen:
         yield chosen
 
 
 @contextmanager
-def _passes(count: int) -> Iterator[int]:
-    """At most ``count`` threads for the passes, no more than the process has; tells how many."""
+def _kernel_threads(count: int) -> Iterator[int]:
+    """At most ``count`` threads for the kernels inside the context; yields the number set."""
     before = numba.get_num_threads()
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     chosen = max(1, min(count, most))

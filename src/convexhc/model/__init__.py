@@ -1,1 +1,1 @@
-"""The three nouns every model is built from: fidelity, penalty, constraint."""
+"""Fidelity, penalty and constraint; the problems they form, and their certificates."""

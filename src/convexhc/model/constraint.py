@@ -1,4 +1,4 @@
-"""Where the centroids may be: doubly stochastic matrices, rows on the simplex, anywhere."""
+"""Constraint sets: doubly stochastic matrices, rows on the simplex, no constraint."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from convexhc._types import FloatArray
 from convexhc.kernels import assignment, birkhoff, simplex
-from convexhc.model.inner_product import PLAIN, InnerProduct
+from convexhc.model.metric import EUCLIDEAN, InnerProduct
 
-# Up to this size the exact assignment is as cheap as the bound.
+# Number of columns up to which the exact assignment is as fast as the bound.
 _EXACT_ASSIGNMENT_NODES = 100
 
 
 class Projected(NamedTuple):
-    """A projection C = max(X + u 1' + 1 v', 0) and (u, v), which warm-start the next one."""
+    """A projection C = max(X + u 1' + 1 v', 0) and its multipliers (u, v), for a warm start."""
 
     C: FloatArray
     warm: tuple[FloatArray, FloatArray] | None
@@ -32,7 +32,7 @@ class Constraint(Protocol):
 
     @property
     def nonnegative(self) -> bool:
-        """Whether entries are kept at zero or above."""
+        """Whether the entries are constrained to be non-negative."""
 
     @property
     def row_sums(self) -> bool:
@@ -45,17 +45,17 @@ class Constraint(Protocol):
     def project(
         self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
     ) -> Projected:
-        """The nearest point of the set."""
+        """Project X on the set, in the metric."""
 
     def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
-        """A lower bound of min <G, Q> over the set, in its metric.
+        """Lower bound of min <G, Q> over the set, in its metric.
 
-        Multipliers of a projection of Q - t G, over t, tell where to look; it is tight when they
-        are those of a minimiser Q.
+        ``potentials`` are the multipliers of a projection of Q - t G, divided by t. The bound is
+        tight when Q is a minimiser.
         """
 
     def residual(self, C: FloatArray) -> float:
-        """How far C is from satisfying the constraint."""
+        """Largest violation of the constraint."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class DoublyStochastic:
     """
 
     tol: float = 1e-10
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = True
     row_sums: bool = True
     column_sums: bool = True
@@ -77,16 +77,16 @@ class DoublyStochastic:
     def project(
         self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
     ) -> Projected:
-        """Semismooth Newton on the multipliers; a few steps when warm. O(N^2) a step."""
+        """Semismooth Newton on the multipliers: O(N^2) per step, few steps from a warm start."""
         u, v = warm if warm is not None else (None, None)
         done = birkhoff.project(X, mass=self.metric.mass, u=u, v=v, tol=self.tol, check=False)
         return Projected(done.C, (done.u, done.v))
 
     def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
-        """Least cost of an assignment: exact for small G, from dual potentials otherwise.
+        """Minimum of a linear assignment: exact for small G, else bounded by dual potentials.
 
-        At a minimiser Q, the projection of Q - t G is Q itself for any t, and its multipliers over
-        t are optimal potentials, so the bound they give in O(N^2) is tight there.
+        At a minimiser Q, the projection of Q - t G is Q itself for any t > 0, and its multipliers
+        divided by t are optimal potentials: the bound, O(N^2), is tight there.
         """
         mass = self.metric.mass
         if G.shape[1] <= _EXACT_ASSIGNMENT_NODES:
@@ -104,9 +104,9 @@ class DoublyStochastic:
 
 @dataclass(frozen=True)
 class RowSimplex:
-    """Rows on the probability simplex; columns free. The authors' code offers this variant."""
+    """Rows on the probability simplex; a variant in the code of the paper's authors."""
 
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = True
     row_sums: bool = True
     column_sums: bool = False
@@ -114,12 +114,12 @@ class RowSimplex:
     def project(
         self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
     ) -> Projected:
-        """Every row on its own. O(N^2)."""
+        """Project every row on the simplex. O(N^2)."""
         C, shift = simplex.project_rows(X)
         return Projected(C, (shift, np.zeros(X.shape[1])))
 
     def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
-        """The smallest entry of every row. Exact, O(N^2)."""
+        """Sum of the smallest entries of the rows: exact. O(N^2)."""
         smallest = G.min(axis=1)
         return float(smallest.sum() if self.metric.mass is None else self.metric.mass @ smallest)
 
@@ -132,7 +132,7 @@ class RowSimplex:
 class Free:
     """No constraint: the centroids of classical convex clustering (eq. 1)."""
 
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = False
     row_sums: bool = False
     column_sums: bool = False
@@ -140,15 +140,15 @@ class Free:
     def project(
         self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
     ) -> Projected:
-        """Everything is allowed."""
+        """X itself."""
         return Projected(X, None)
 
     def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
-        """Unbounded below unless G vanishes."""
+        """Zero if G vanishes, minus infinity otherwise."""
         return 0.0 if not G.any() else -np.inf
 
     def residual(self, C: FloatArray) -> float:
-        """Nothing to violate."""
+        """Zero."""
         return 0.0
 
 

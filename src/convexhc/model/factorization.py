@@ -1,4 +1,4 @@
-"""Factors of sparse definite matrices."""
+"""Factors of sparse positive definite matrices."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from convexhc.kernels import flows as flow_kernels
 
-# Neighbour graphs of points in at most so many dimensions have sparse factors.
+# Neighbour graphs of points in up to this many dimensions have sparse factors.
 SPATIAL = 3
-# Density up to which a matrix is worth factoring: beyond it, dense products are faster.
-_SPARSE = 0.05
-# Density up to which its factor is worth using.
-_FILLED = 0.125
+# Density up to which sparse products and factors are faster than dense ones.
+SPARSE_DENSITY = 0.05
+# Density up to which a factor is used: it fills in, and is applied more often than computed.
+_FACTOR_DENSITY = 0.125
+# Nodes up to which all eigenvalues are computed by a dense decomposition.
+DENSE_NODES = 400
 
 
 def definite_factor(matrix: csc_array) -> SuperLU:
-    """Factor a symmetric positive definite matrix in an order that keeps the factors sparse.
+    """Factor a symmetric positive definite matrix, ordered by minimum degree.
 
-    Definite matrices need no pivoting, so that the factors stay symmetric: L D L'.
+    Definite matrices need no pivoting, so the factors are symmetric: L D L'.
     """
     return splu(
         matrix,
@@ -34,37 +36,37 @@ def definite_factor(matrix: csc_array) -> SuperLU:
 
 
 class Factor:
-    """L D L' of a symmetric positive definite matrix, for right sides of many columns.
+    """L D L' of a symmetric positive definite matrix, for many right-hand sides.
 
     Parameters
     ----------
     matrix : csc_array
-        To be factored.
+        The matrix.
 
     Attributes
     ----------
     place : ndarray of int
-        Where every row of the matrix comes in the order of elimination.
+        Position of every row in the elimination order.
     rows : ndarray of int
-        The rows in that order.
+        The rows in elimination order.
     """
 
     @classmethod
     def if_sparse(cls, matrix: csc_array) -> Factor | None:
-        """The factor, unless it fills up."""
+        """The factor; None if the matrix or its factor is not sparse enough."""
         size = matrix.shape[0] ** 2
-        if matrix.nnz > _SPARSE * size:
+        if matrix.nnz > SPARSE_DENSITY * size:
             return None
         factor = cls(matrix)
-        return factor if factor.value.size <= _FILLED * size else None
+        return factor if factor.value.size <= _FACTOR_DENSITY * size else None
 
     def __init__(self, matrix: csc_array) -> None:
         factor = definite_factor(matrix)
         lower = factor.L
-        # The unit diagonal is left out, without scipy's detours: small systems come by thousands.
-        each = np.diff(lower.indptr)
-        below = lower.indices != np.repeat(np.arange(each.size), each)
-        self.start = (lower.indptr - np.arange(each.size + 1)).astype(np.int32)
+        # Drop the unit diagonal by hand: scipy is slow on thousands of small systems.
+        counts = np.diff(lower.indptr)
+        below = lower.indices != np.repeat(np.arange(counts.size), counts)
+        self.start = (lower.indptr - np.arange(counts.size + 1)).astype(np.int32)
         self.row, self.value = lower.indices[below].astype(np.int32), lower.data[below]
         self.pivot = factor.U.diagonal()
         self.place = factor.perm_c.astype(np.int64)
@@ -75,7 +77,7 @@ class Factor:
         return self.value.astype(np.float32), self.pivot.astype(np.float32)
 
     def solve(self, X: NDArray[Any]) -> None:
-        """Solve in place, rows in the order of elimination, in the precision of X. O(nnz(L) m)."""
+        """Solve in place, rows in elimination order, in the precision of X. O(nnz(L) m)."""
         single = X.dtype == np.float32
         value, pivot = self._single if single else (self.value, self.pivot)
         flow_kernels.substitute(X, self.start, self.row, value, pivot)

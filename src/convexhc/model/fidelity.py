@@ -1,4 +1,4 @@
-"""How far centroids stand from the data: f(C) = 1/2 <C, C H> - <T, C> up to a constant."""
+"""Distance of the centroids to the data: f(C) = 1/2 <C, C H> - <T, C> up to a constant."""
 
 from __future__ import annotations
 
@@ -11,27 +11,32 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import eigsh
 
 from convexhc._types import FloatArray, Labels
+from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
 from convexhc.kernels.sparse_products import times_sparse
 from convexhc.model.constraint import Constraint
-from convexhc.model.factorization import Factor
-from convexhc.model.inner_product import PLAIN, InnerProduct, averaging
+from convexhc.model.factorization import DENSE_NODES, SPARSE_DENSITY, Factor
+from convexhc.model.metric import EUCLIDEAN, InnerProduct, averaging_matrix
 
-# Nodes up to which all eigenvalues are cheap.
-_DENSE_NODES = 400
-# Density from which a dense product is faster.
-_DENSE_SHARE = 0.05
-# Length of a gradient step of the bound, in units of the inverse of the largest eigenvalue.
-_STEP = 30.0
-# Ridge added to the eigenvalues that are divided by, relative to the largest.
-_RIDGE = 1e-4
-# Nodes up to which the inverse or a factor is stored.
-_INVERSE_NODES = 3000
-# Conjugate gradient iterations on more nodes.
-_CG_STEPS = 10
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """Constants of the lower bound of a kernel fidelity; they affect only its tightness."""
+
+    # Step size of the gradient step, in units of the inverse of the largest eigenvalue.
+    step: float = 30.0
+    # Ridge added to K before dividing by it, relative to the largest eigenvalue.
+    ridge: float = 1e-4
+    # Nodes up to which the inverse or a factor of K + ridge is stored.
+    inverse_nodes: int = 3000
+    # Conjugate gradient iterations on more nodes.
+    max_cg: int = 10
+
+
+SETTINGS = KernelSettings()
 
 
 class Fidelity(Protocol):
-    """A convex quadratic in the centroids, one row a node."""
+    """A convex quadratic function of the centroids, one row per node."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -39,7 +44,7 @@ class Fidelity(Protocol):
 
     @property
     def target(self) -> FloatArray:
-        """T, so that the gradient is C H - T."""
+        """T: the gradient is C H - T."""
 
     @property
     def metric(self) -> InnerProduct:
@@ -55,10 +60,10 @@ class Fidelity(Protocol):
 
     @property
     def scale(self) -> float:
-        """A size of the objective, below whose round-off a gap is nought."""
+        """A typical size of the objective, which sets the level of its round-off."""
 
     def gradient(self, C: FloatArray) -> FloatArray:
-        """Gradient at C, a new array."""
+        """Gradient at C, as a new array."""
 
     def evaluate(self, C: FloatArray) -> tuple[float, FloatArray]:
         """Value and gradient at C."""
@@ -69,25 +74,25 @@ class Fidelity(Protocol):
         """A lower bound of min f(Q) + <pull, Q> over the constraint, tight at a minimiser C."""
 
     def contract(self, labels: Labels, metric: InnerProduct) -> Fidelity:
-        """The same term for centroids that are fused inside the clusters of ``labels``."""
+        """The same term for centroids fused within the clusters of ``labels``."""
 
     @property
     def operand(self) -> csr_array | FloatArray:
-        """T as it is best cut and multiplied: sparse where it is."""
+        """T for slicing and products: sparse if it is."""
 
     @property
-    def in_full(self) -> bool:
-        """Whether products of full matrices are most of the work of a solver."""
+    def dense_products(self) -> bool:
+        """Whether dense products dominate the cost of a solver."""
 
 
 @dataclass(frozen=True, eq=False)
 class KernelMatrix:
-    """A symmetric positive semidefinite matrix, with what is computed from it once.
+    """A symmetric positive semidefinite matrix, its eigenvalues and factors, each computed once.
 
     Parameters
     ----------
     sparse : csr_array
-        The matrix. It is multiplied as a dense one when that is faster.
+        The matrix. Products are dense where that is faster.
     """
 
     sparse: csr_array
@@ -99,17 +104,17 @@ class KernelMatrix:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether products are faster entry by entry."""
-        return self.sparse.nnz <= _DENSE_SHARE * self.n * self.n
+        """Whether sparse products are faster than dense ones."""
+        return self.sparse.nnz <= SPARSE_DENSITY * self.n * self.n
 
     @property
-    def in_full(self) -> bool:
-        """Whether it is multiplied in full, or divided by in full for want of a sparse factor."""
-        return not self.is_sparse or (self.n <= _INVERSE_NODES and self._factor is None)
+    def dense_products(self) -> bool:
+        """Whether products or divisions are dense, the latter for lack of a sparse factor."""
+        return not self.is_sparse or (self.n <= SETTINGS.inverse_nodes and self._factor is None)
 
     @cached_property
     def dense(self) -> FloatArray:
-        """The matrix in full."""
+        """The matrix as a dense array."""
         return self.sparse.toarray()
 
     @cached_property
@@ -120,8 +125,8 @@ class KernelMatrix:
 
     @cached_property
     def largest(self) -> float:
-        """Largest eigenvalue; by Lanczos, a little above the estimate, when the matrix is large."""
-        if self.n <= _DENSE_NODES:
+        """Largest eigenvalue; for large matrices a Lanczos estimate plus its tolerance."""
+        if self.n <= DENSE_NODES:
             return float(self.spectrum[1][-1])
         if not self.sparse.data.any():
             return 0.0
@@ -131,8 +136,8 @@ class KernelMatrix:
 
     @cached_property
     def ridge(self) -> float:
-        """A small share of the largest eigenvalue."""
-        return _RIDGE * (self.largest or 1.0)
+        """A small fraction of the largest eigenvalue."""
+        return SETTINGS.ridge * (self.largest or 1.0)
 
     @cached_property
     def _inverse(self) -> FloatArray:
@@ -140,39 +145,34 @@ class KernelMatrix:
 
     @cached_property
     def _factor(self) -> Factor | None:
-        """Of K + ridge, if K and its factor are sparse."""
+        """Sparse factor of K + ridge, if there is one."""
         return Factor.if_sparse(csc_array(self.sparse + self.ridge * eye_array(self.n)))
 
-    def divided(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """About G (K + ridge)^-1, and that times K.
+    def solve_ridge(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Approximate X = G (K + ridge)^-1, and its exact product X K.
 
-        By a sparse factor, O(N nnz(L)), or by the inverse, O(N^3); of large K some conjugate
-        gradients.
+        By a sparse factor, O(N nnz(L)), by the inverse, O(N^3), or for large K by a few conjugate
+        gradient iterations.
         """
-        if self.n <= _INVERSE_NODES and self._factor is not None:
+        if self.n <= SETTINGS.inverse_nodes and self._factor is not None:
             rows = self._factor.rows
-            turned = np.ascontiguousarray(G.T[rows])
-            self._factor.solve(turned)
+            permuted = np.ascontiguousarray(G.T[rows])
+            self._factor.solve(permuted)
             X = np.empty_like(G)
-            X.T[rows] = turned
+            X.T[rows] = permuted
             return X, G - self.ridge * X
-        if self.n <= _INVERSE_NODES:
+        if self.n <= SETTINGS.inverse_nodes:
             X = G @ self._inverse
             return X, G - self.ridge * X
-        X, left = np.zeros_like(G), G.copy()
-        P, now = left.copy(), np.einsum("ij,ij->i", left, left)
-        for _ in range(_CG_STEPS):
-            Q = self.after(P) + self.ridge * P
-            curve = np.einsum("ij,ij->i", P, Q)
-            length = np.divide(now, curve, out=np.zeros_like(now), where=curve > 0.0)[:, None]
-            X += length * P
-            left -= length * Q
-            earlier, now = now, np.einsum("ij,ij->i", left, left)
-            P *= np.divide(now, earlier, out=np.zeros_like(now), where=earlier > 0.0)[:, None]
-            P += left
-        return X, self.after(X)
 
-    def after(self, C: FloatArray) -> FloatArray:
+        def apply(P: FloatArray, out: FloatArray) -> FloatArray:
+            return np.add(self.right_multiply(P), np.multiply(self.ridge, P, out=out), out=out)
+
+        X, targets = np.zeros_like(G), np.zeros(len(G))
+        block_conjugate_gradients(apply, None, X, G.copy(), targets, SETTINGS.max_cg, axis=1)
+        return X, self.right_multiply(X)
+
+    def right_multiply(self, C: FloatArray) -> FloatArray:
         """C K. O(N nnz(K)) or O(N^3)."""
         if not self.is_sparse:
             return C @ self.dense
@@ -191,14 +191,14 @@ class Kernel:
     matrix : KernelMatrix
         K, N x N.
     means : ndarray or None
-        T of a contracted problem: the mean of the rows of K over every cluster.
+        T of a contracted problem: the means of the rows of K over clusters. None if T = K.
     metric : InnerProduct
         Inner product of the centroids.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import csc_array, csr_array, eye_array
+    >>> from scipy.sparse import csr_array
     >>> K = KernelMatrix(csr_array(np.eye(3)))
     >>> value, gradient = Kernel(K).evaluate(np.eye(3))
     >>> value, float(abs(gradient).max())
@@ -207,16 +207,16 @@ class Kernel:
 
     matrix: KernelMatrix
     means: FloatArray | None = None
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
 
     @property
     def target(self) -> FloatArray:
-        """T in full."""
+        """T as a dense array."""
         return self.matrix.dense if self.means is None else self.means
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of centroids, and of nodes they are written in."""
+        """Number of centroids and number of nodes."""
         return self.matrix.n if self.means is None else self.means.shape[0], self.matrix.n
 
     @property
@@ -236,7 +236,7 @@ class Kernel:
 
     def gradient(self, C: FloatArray) -> FloatArray:
         """C K - T: one product."""
-        gradient = self.matrix.after(C)
+        gradient = self.matrix.right_multiply(C)
         gradient -= self.target
         return gradient
 
@@ -248,23 +248,25 @@ class Kernel:
     def lower_bound(
         self, C: FloatArray, gradient: FloatArray, pull: FloatArray, constraint: Constraint
     ) -> float:
-        """The term lies above its tangent at any W, and a linear function is easily minimised.
+        """Minimise the tangent of f at some W over the constraint: f lies above all its tangents.
 
-        The tangent at C itself loses what its gradient has in error, entry by entry, and no error
-        averages out. So the projected gradient at C, which vanishes at a minimiser, is led back to
-        a change of C: at the W that this gives the loss is of second order.
+        The tangent at W = C is loose to first order in the error of C. One approximate Newton
+        correction makes the error second order: W = C - g (K + r I)^-1, where g is the projected
+        gradient at C and r the ridge.
         """
-        step = _STEP / (self.lipschitz or 1.0)
+        step = SETTINGS.step / (self.lipschitz or 1.0)
         nearest, multipliers = constraint.project(C - step * (gradient + pull))
-        move, change = self.matrix.divided((nearest - C) / step)
+        move, change = self.matrix.solve_ridge((nearest - C) / step)
         slope = gradient + change
         tangent = -0.5 * self.metric.inner(C + move, slope + self.target)
         potentials = None if multipliers is None else (multipliers[0] / step, multipliers[1] / step)
         return tangent + constraint.minimum(slope + pull, potentials)
 
     def contract(self, labels: Labels, metric: InnerProduct) -> Kernel:
-        """The same term for centroids that are fused inside the clusters of ``labels``."""
-        means = averaging(labels) @ (self.matrix.sparse if self.means is None else self.means)
+        """The same term for centroids fused within the clusters of ``labels``."""
+        means = averaging_matrix(labels) @ (
+            self.matrix.sparse if self.means is None else self.means
+        )
         return Kernel(
             self.matrix, means if isinstance(means, np.ndarray) else means.toarray(), metric
         )
@@ -277,9 +279,9 @@ class Kernel:
         return self.matrix.sparse if self.matrix.is_sparse else self.matrix.dense
 
     @property
-    def in_full(self) -> bool:
-        """Whether K is full, or its factors."""
-        return self.matrix.in_full
+    def dense_products(self) -> bool:
+        """Whether K or its factors are dense."""
+        return self.matrix.dense_products
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,11 +293,11 @@ class Proximity:
     Parameters
     ----------
     target : ndarray
-        B, one row a node.
+        B, one row per node.
     """
 
     target: FloatArray
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -309,7 +311,7 @@ class Proximity:
 
     @property
     def spectrum(self) -> tuple[FloatArray | None, FloatArray]:
-        """No rotation, all eigenvalues one."""
+        """Identity eigenvectors, all eigenvalues one."""
         return None, np.ones(self.target.shape[1])
 
     @cached_property
@@ -329,13 +331,13 @@ class Proximity:
     def lower_bound(
         self, C: FloatArray, gradient: FloatArray, pull: FloatArray, constraint: Constraint
     ) -> float:
-        """The minimum itself: the projection of B - pull attains it (the Fenchel dual)."""
+        """The exact minimum, attained by the projection of B - pull (the Fenchel dual)."""
         best = constraint.project(self.target - pull).C
         return self.evaluate(best)[0] + self.metric.inner(pull, best)
 
     def contract(self, labels: Labels, metric: InnerProduct) -> Proximity:
-        """The same term for fused centroids, up to the variance inside the clusters."""
-        return Proximity(averaging(labels) @ self.target, metric)
+        """The same term for fused centroids, up to the variance within clusters."""
+        return Proximity(averaging_matrix(labels) @ self.target, metric)
 
     @property
     def operand(self) -> csr_array | FloatArray:
@@ -343,6 +345,6 @@ class Proximity:
         return self.target
 
     @property
-    def in_full(self) -> bool:
-        """There is no matrix to multiply by."""
+    def dense_products(self) -> bool:
+        """False: there is no matrix to multiply by."""
         return False

@@ -1,4 +1,4 @@
-"""What pulls neighbouring centroids together: the mixed fusion penalty, and its squared cousin."""
+"""Penalties on differences of neighbouring centroids: mixed norms that fuse, and squares."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Edges
-from convexhc.model.inner_product import PLAIN, InnerProduct
+from convexhc.model.factorization import DENSE_NODES
+from convexhc.model.metric import EUCLIDEAN, InnerProduct
 from convexhc.model.weighted_laplacian import laplacian
-
-_DENSE_NODES = 400  # below this, eigenvalues come from a dense decomposition
 
 
 class Penalty(Protocol):
@@ -25,13 +24,13 @@ class Penalty(Protocol):
 
     @property
     def lam(self) -> float:
-        """The strength."""
+        """Strength of the penalty."""
 
     def value(self, C: FloatArray) -> float:
-        """Value at C, with the strength."""
+        """Penalty of C, including its strength."""
 
     def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
-        """Offset and slope of an affine function of the centroids that lies below the penalty."""
+        """Offset and slope of an affine function below the penalty; Y is a feasible dual."""
 
 
 class LaplacianSpectrum(NamedTuple):
@@ -46,14 +45,14 @@ class LaplacianSpectrum(NamedTuple):
 class Differences:
     """The edge-difference operator D of a graph: (D C)_e = C[tail_e] - C[head_e].
 
-    Duals are as large as the weights of their edges, so solvers take steps along an edge in
-    proportion to its weight: edge vectors have the norm sum_e r_e |z_e|^2, with the stiffness
-    r = w / mean(w), and D' is the adjoint in that norm and in the metric. What is computed once
-    (largest eigenvalue and spectrum of the Laplacian D'D) is kept here and shared along a path.
+    The dual of an edge is as large as its weight, so solvers scale their steps by the weights:
+    edge vectors have the squared norm sum_e r_e |z_e|^2 with the stiffness r = w / mean(w), and D'
+    is the adjoint in that norm and in the metric. The largest eigenvalue and the spectrum of the
+    Laplacian D'D are cached here and shared along a path.
     """
 
     graph: Graph
-    metric: InnerProduct = PLAIN
+    metric: InnerProduct = EUCLIDEAN
 
     @cached_property
     def _root(self) -> FloatArray:
@@ -76,11 +75,11 @@ class Differences:
 
     @cached_property
     def norm_squared(self) -> float:
-        """|D|^2, the largest eigenvalue of D'D (never below the true one)."""
+        """|D|^2, the largest eigenvalue of D'D, rounded up."""
         n = self.graph.n
         if self.graph.n_edges == 0:
             return 0.0
-        if n <= _DENSE_NODES:
+        if n <= DENSE_NODES:
             return float(self.spectrum.gamma.max()) * (1.0 + 1e-12)
         start = np.random.default_rng(0).standard_normal(n)
         largest = eigsh(self.laplacian, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
@@ -90,8 +89,8 @@ class Differences:
     def spectrum(self) -> LaplacianSpectrum:
         """Eigenbasis of D'D, the constant vector first. O(N^3), once.
 
-        A disconnected graph has several zero eigenvalues, whose eigenvectors are any basis; lifting
-        the constant vector to the top of the spectrum sets it apart from the others.
+        A disconnected graph has several zero eigenvalues and any basis of their eigenspace. Moving
+        the constant vector to the top of the spectrum separates it from the others.
         """
         dense, root = self.laplacian.toarray(), self._root
         constant = root / np.linalg.norm(root)
@@ -110,8 +109,8 @@ class Fusion:
 
     lam sum_e w_e ((1 - l1_ratio) |C_i - C_j|_2 + l1_ratio |C_i - C_j|_1), each edge once.
 
-    One dual row per edge, in lam w_e ((1 - l1_ratio) Ball_2 + l1_ratio Ball_inf), stands for the
-    paper's p and q together.
+    The dual has one row per edge, in the ball lam w_e ((1 - l1_ratio) Ball_2 + l1_ratio Ball_inf).
+    It replaces the paper's p and q.
 
     Parameters
     ----------
@@ -129,7 +128,7 @@ class Fusion:
 
     @cached_property
     def edges(self) -> Edges:
-        """Edge ends, thresholds and stiffness, as the kernels take them."""
+        """Edge ends, thresholds and stiffness, as arguments of the kernels."""
         g = self.differences.graph
         radius = self.lam * g.weight
         soft, block = self.l1_ratio * radius, (1.0 - self.l1_ratio) * radius
@@ -142,7 +141,7 @@ class Fusion:
 
     @property
     def n_edges(self) -> int:
-        """Number of edges, the rows of a dual."""
+        """Number of edges: rows of the dual."""
         return self.graph.n_edges
 
     def value(self, C: FloatArray) -> float:
@@ -160,11 +159,11 @@ class Fusion:
         return self.metric.represent(sums)
 
     def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
-        """<D'Y, .>: below the penalty everywhere, as Y is in its dual balls."""
+        """The linear function <D'Y, .>: below the penalty for any Y in the dual balls."""
         return 0.0, self.pull(Y)
 
     def feasible_dual(self, Y: FloatArray) -> FloatArray:
-        """The nearest dual in the balls, a new array. O(E m)."""
+        """Project Y on the dual balls, into a new array. O(E m)."""
         dual = np.ascontiguousarray(Y, np.float64)
         out = np.empty_like(dual)
         edge_kernels.project_dual(dual, self.edges, out)
@@ -173,7 +172,7 @@ class Fusion:
 
 @dataclass(frozen=True, eq=False)
 class SquaredFusion:
-    """Squared differences in the feature space of the kernel (appendix D): smooth, never fuses.
+    """Squared differences in the feature space of the kernel (appendix D): smooth, without fusions.
 
     lam sum_e w_e (C_i - C_j) K (C_i - C_j)' = lam Tr(C' L C K), L the weighted Laplacian.
 
@@ -200,6 +199,6 @@ class SquaredFusion:
         return 2.0 * self.lam * np.asarray((self.laplacian @ C) @ self.K)
 
     def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The tangent at C; the dual plays no part."""
+        """The tangent at C; the dual is not used."""
         slope = self.gradient(C)
         return -0.5 * float(np.vdot(C, slope)), slope

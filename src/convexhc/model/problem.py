@@ -9,24 +9,25 @@ import numpy as np
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
-from convexhc.kernels import group_means
+from convexhc.kernels.rows import group_means
 from convexhc.model.constraint import Constraint, DoublyStochastic, Free
 from convexhc.model.fidelity import Fidelity, Kernel, KernelMatrix, Proximity
 from convexhc.model.penalty import Differences, Fusion, Penalty, SquaredFusion
 from convexhc.model.weighted_laplacian import laplacian
 
-# Edges below this share of the largest weight count as none: double precision cannot hold the lam
-# at which they would fuse beside those of the others.
+# Edges below this fraction of the largest weight are dropped: double precision cannot resolve the
+# lam at which they fuse next to those of the others.
 WEAKEST = 1e-7
-# The same for points, whose flows keep more digits.
+# The same for points, whose flows are more accurate.
 WEAKEST_OF_POINTS = 1e-12
 
 
 class Certificate(NamedTuple):
-    """Proof of how good a point is.
+    """Bound on the suboptimality of a point.
 
-    The true minimum lies between ``objective - gap`` and ``objective`` (of the halved problem);
-    ``residual`` tells how exactly the point satisfies its constraint.
+    The minimum of the halved problem lies between ``objective - gap`` and ``objective``.
+    ``residual`` is the largest violation of the constraint, ``floor`` the level of round-off of the
+    objective.
     """
 
     objective: float
@@ -36,22 +37,22 @@ class Certificate(NamedTuple):
 
     @property
     def relative_gap(self) -> float:
-        """Gap over the size of the objective; round-off of a vanishing objective counts as zero."""
+        """Gap divided by the absolute objective, or by the floor if that is larger."""
         return max(self.gap, 0.0) / max(abs(self.objective), self.floor)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """min f(C) + penalty(C) over a constraint set, C one centroid a row.
+    """min f(C) + penalty(C) over a constraint set; C has one centroid per row.
 
     Parameters
     ----------
     fidelity : Fidelity
         Quadratic distance to the data.
     penalty : Penalty
-        What fuses the rows, with its strength ``lam``.
+        Penalty on differences of rows, with its strength ``lam``.
     constraint : Constraint
-        Where the rows may be.
+        Constraint set of C.
     """
 
     fidelity: Fidelity
@@ -70,25 +71,25 @@ class Problem:
 
     @property
     def floor(self) -> float:
-        """Least objective that a gap is compared with: what is smaller is round-off."""
-        # Without any similarity only the penalty is left to measure round-off by.
+        """Least objective that a gap is compared with; smaller ones are round-off."""
+        # Where the fidelity vanishes, the penalty sets the scale of the objective.
         return max(1e-12 * (self.fidelity.scale or self.lam), float(np.finfo(float).tiny))
 
     def at(self, lam: float) -> Self:
-        """The same problem at another strength; everything precomputed is shared."""
+        """The same problem at another ``lam``; shares everything precomputed."""
         return replace(self, penalty=replace(self.penalty, lam=float(lam)))  # type: ignore[type-var]
 
     def objective(self, C: FloatArray) -> float:
-        """Halved objective at C, each edge once."""
+        """Halved objective at C; each edge counts once."""
         return self.fidelity.evaluate(C)[0] + self.penalty.value(C)
 
     def certify(self, C: FloatArray, Y: FloatArray) -> Certificate:
-        """Bound the suboptimality of a feasible C with the help of a feasible edge dual Y.
+        """Bound the suboptimality of a feasible C by means of a feasible edge dual Y.
 
-        The penalty is replaced by an affine minorant <D'Y, .>, and what remains is minimised over
-        the constraint set: exactly for squared distances (Fenchel dual), after linearising at C for
-        a kernel. Never below the true suboptimality, up to the reported residual. Cost: two passes
-        over the edges, one gradient, one assignment or projection.
+        The penalty is replaced by the affine minorant <D'Y, .>. The rest is minimised over the
+        constraint set: exactly for squared distances (Fenchel dual), after linearisation for a
+        kernel. The gap is never below the true suboptimality, up to the reported residual. Cost:
+        two passes over the edges, one gradient, one assignment or projection.
         """
         value, gradient = self.fidelity.evaluate(C)
         offset, pull = self.penalty.minorant(C, Y)
@@ -99,23 +100,23 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class FusionProblem(Problem):
-    """A problem whose penalty fuses centroids exactly."""
+    """A problem with a fusion penalty: neighbouring centroids become exactly equal."""
 
     penalty: Fusion
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothProblem(Problem):
-    """A problem with the squared penalty of appendix D, which never fuses."""
+    """A problem with the squared penalty of appendix D: no fusions."""
 
     penalty: SquaredFusion
 
 
 def fuse(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> FloatArray:
-    """Replace the rows of every cluster by their mean, rows counting as often as their mass.
+    """Replace the rows of every cluster by their mean, weighted by mass.
 
-    The mean over clusters is itself a doubly stochastic map, so a feasible C stays feasible, and
-    fused rows are equal to the last bit. O(N m).
+    Averaging over clusters is a doubly stochastic map, so a feasible C stays feasible. Fused rows
+    are equal to the last bit. O(N m).
     """
     if int(labels.max()) + 1 == labels.size:
         return C
@@ -124,7 +125,7 @@ def fuse(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> Float
 
 def cluster_means(C: FloatArray, labels: Labels, mass: FloatArray | None = None) -> FloatArray:
     """Mean row of every cluster. O(N m)."""
-    return group_means.group_means(C, labels, np.ones(labels.size) if mass is None else mass)
+    return group_means(C, labels, np.ones(labels.size) if mass is None else mass)
 
 
 def graph_problem(
@@ -135,9 +136,9 @@ def graph_problem(
     l1_ratio: float = 0.05,
     constraint: Constraint | None = None,
 ) -> FusionProblem:
-    """The paper's problem (eq. 4) for a similarity and edge weights, by default its own."""
-    felt = (weights if weights is not None else kernel).without_weak(WEAKEST)
-    fusion = Fusion(Differences(felt), lam, l1_ratio)
+    """The paper's problem (eq. 4). The edge weights are those of the kernel by default."""
+    edges = (weights if weights is not None else kernel).without_weak(WEAKEST)
+    fusion = Fusion(Differences(edges), lam, l1_ratio)
     K = KernelMatrix(kernel.matrix())
     return FusionProblem(Kernel(K), fusion, constraint or DoublyStochastic())
 
@@ -146,8 +147,8 @@ def points_problem(
     X: FloatArray, weights: Graph, lam: float, *, l1_ratio: float = 0.0
 ) -> FusionProblem:
     """Classical convex clustering of the rows of X (eq. 1)."""
-    felt = weights.without_weak(WEAKEST_OF_POINTS)
-    return FusionProblem(Proximity(X), Fusion(Differences(felt), lam, l1_ratio), Free())
+    edges = weights.without_weak(WEAKEST_OF_POINTS)
+    return FusionProblem(Proximity(X), Fusion(Differences(edges), lam, l1_ratio), Free())
 
 
 def denoising_problem(
@@ -158,7 +159,7 @@ def denoising_problem(
     l1_ratio: float = 0.05,
     constraint: Constraint | None = None,
 ) -> FusionProblem:
-    """The rows nearest to B with few differences (eq. 5), doubly stochastic by default."""
+    """Denoising of the rows of B (eq. 5), doubly stochastic by default."""
     fusion = Fusion(Differences(weights.without_weak(WEAKEST)), lam, l1_ratio)
     return FusionProblem(Proximity(B), fusion, constraint or DoublyStochastic())
 

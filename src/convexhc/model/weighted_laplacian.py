@@ -1,4 +1,4 @@
-"""The Laplacian of a graph, under any weights on its edges."""
+"""Weighted graph Laplacians, and their solution layer by layer of edge conductance."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.kernels.components import components
 from convexhc.kernels.flows import potentials
-from convexhc.kernels.group_means import group_means
+from convexhc.kernels.rows import group_means
 from convexhc.model.factorization import Factor
 
-# Least share of the largest conductance that joins pieces of one layer: a potential is a flow over
-# a conductance, and those of weaker edges would leave no digits for the others.
+# Least conductance of the edges that join the pieces of a layer, relative to the largest: the
+# potentials across weaker edges would swamp those across the others in double precision.
 _WEAKEST = 1e-8
 
 
@@ -42,19 +42,19 @@ def laplacian(graph: Graph, weight: NDArray[np.float64]) -> csr_array:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Edges that are not too much weaker than each other, among pieces that stronger ones join.
+    """Edges of comparable conductance between pieces that stronger edges join.
 
-    A Laplacian under conductances further apart than its numbers have digits is singular to all
-    purposes. One layer of it is not, nor are those of weaker edges after the pieces are contracted.
+    A Laplacian whose conductances span more orders of magnitude than double precision resolves is
+    numerically singular. Its layers are not: each contracts the pieces joined by stronger edges.
 
     Parameters
     ----------
     at : ndarray of int
-        The edges, by number.
+        Indices of the edges.
     ends : (2, edges) ndarray of int
-        Their two nodes.
+        Their end nodes.
     conductance : ndarray
-        Of those edges.
+        Their conductances.
     piece : (n,) ndarray of int
         Piece of every node.
     """
@@ -66,7 +66,7 @@ class Layer:
 
     @classmethod
     def all_of(cls, n: int, ends: IntArray, conductance: FloatArray) -> list[Layer]:
-        """Take the edges of n nodes apart, the strongest first. O(n + E) a layer.
+        """Partition the edges of n nodes into layers, strongest first. O(n + E) per layer.
 
         Examples
         --------
@@ -81,7 +81,7 @@ class Layer:
             part, top = components(count, tail, head, np.ones(left.size, np.bool_)), np.zeros(count)
             np.maximum.at(top, part[tail], c)
             joined = components(count, tail, head, c >= _WEAKEST * top[part[tail]])
-            # Weak edges inside a piece have their part in its flow, small as it is.
+            # Weak edges within a piece belong to its layer too.
             inside = joined[tail] == joined[head]
             found.append(cls(left[inside], ends[:, left[inside]], c[inside], piece))
             piece, left = joined[piece], left[~inside]
@@ -89,12 +89,12 @@ class Layer:
 
     @cached_property
     def between(self) -> IntArray:
-        """Pieces at the ends of every edge; several edges may join the same two."""
+        """Pieces at the ends of every edge; edges may be parallel."""
         return np.ascontiguousarray(self.piece[self.ends])
 
     @cached_property
     def pull(self) -> csr_array:
-        """Takes potentials of the pieces to what their flow brings to every node."""
+        """Matrix from the potentials of the pieces to the net flow out of every node."""
         (tail, head), (i, j), c = self.ends, self.between, self.conductance
         shape = self.piece.size, int(self.piece.max()) + 1
         value = np.concatenate([c, c, -c, -c])
@@ -103,7 +103,7 @@ class Layer:
 
     @cached_property
     def gather(self) -> csr_array:
-        """Sums over pieces."""
+        """Matrix that sums over pieces."""
         n = self.piece.size
         return csr_array((np.ones(n), (self.piece, np.arange(n))))
 
@@ -115,7 +115,7 @@ class Layer:
 
     @cached_property
     def _factor(self) -> Factor:
-        """Grounded where a component has the most conductance, which leaves flows what they are."""
+        """Factor, with the node of largest degree of every component grounded: same flows."""
         n, (tail, head), c = int(self.piece.max()) + 1, self.between, self.conductance
         degree: FloatArray = np.asarray(
             np.bincount(tail, c, n) + np.bincount(head, c, n), np.float64
@@ -130,7 +130,7 @@ class Layer:
         return Factor(csc_array((value, (rows, columns)), shape=(n, n)))
 
     def potentials(self, R: FloatArray, *, factored: bool = True) -> FloatArray:
-        """X with L X = R, one row a piece: by a factor, or by conjugate gradients."""
+        """Solve L X = R, one row per piece, by a factor or by conjugate gradients."""
         if not factored:
             return self._conjugate_gradients(R)
         rows, out = self._factor.rows, np.empty_like(R)
@@ -155,6 +155,6 @@ class Layer:
         return np.asarray(potentials(R, tail, head, self.conductance / unit[tail]) / unit[:, None])
 
     def flow(self, X: FloatArray) -> FloatArray:
-        """What flows along every edge under potentials of the pieces."""
+        """Flow along every edge under potentials of the pieces."""
         tail, head = self.between
         return np.asarray(self.conductance[:, None] * (X[tail] - X[head]))

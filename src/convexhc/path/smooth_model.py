@@ -12,8 +12,8 @@ from scipy.spatial.distance import cdist
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
-from convexhc.kernels.group_means import group_means
 from convexhc.kernels.labels import numbered_by_first
+from convexhc.kernels.rows import group_means
 from convexhc.model.problem import smooth_problem
 from convexhc.path.level import Level
 from convexhc.smooth.labels import counts_for, middle_lam

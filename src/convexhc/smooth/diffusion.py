@@ -1,4 +1,4 @@
-"""Products with L and solves with I + 2 lam L on large sparse graphs, in blocks of columns."""
+"""Products with L and linear systems with I + 2 lam L on large sparse graphs."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
+from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
 from convexhc.kernels.laplacian import combine
 from convexhc.solvers.loop import Status
 
 
 class Columns(NamedTuple):
-    """Columns of pi(lam), or pi(lam) times other columns, and how exact they are.
+    """Columns of pi(lam), or pi(lam) times given columns, and their residuals.
 
     Parameters
     ----------
     values : (n, m) ndarray
         The columns.
     residual : (m,) ndarray
-        |b - (I + 2 lam L) x| / |b|, computed from the result. No eigenvalue of that matrix is
-        below one, so the distance of x from the exact column is at most this times |b|.
+        |b - (I + 2 lam L) x| / |b|, computed from the result. No eigenvalue of the matrix is below
+        one, so the error of x is at most this times |b|.
     n_iter : int
-        Steps taken.
+        Iterations used.
     status : Status
-        SOLVED when every residual is within the tolerance.
+        SOLVED if every residual is within the tolerance.
     """
 
     values: FloatArray
@@ -78,13 +79,13 @@ class Diffusion:
         return csr_array(entries, shape=(self.sizes.size, self.n))
 
     def means(self, X: FloatArray) -> FloatArray:
-        """Mean of every column over every component, one row a component. O(n m)."""
+        """Mean of every column over every component, one row per component. O(n m)."""
         if self.sizes.size == 1:
             return np.asarray(X.mean(axis=0, keepdims=True))
         return np.asarray(self._averages @ X)
 
     def centre(self, X: FloatArray) -> None:
-        """Take the mean of its component off every entry, in place: off the null space of L."""
+        """Subtract the mean over the component, in place: project out the null space of L."""
         means = self.means(X)
         X -= means if self.sizes.size == 1 else means[self.component]
 
@@ -98,41 +99,41 @@ class Diffusion:
         *,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """The array a L X + b X + c Z, in ``out``, which may be Z. One pass, O((n + E) m)."""
-        # Fresh memory costs as much as the product: loops pass what they no longer need.
+        """Return a L X + b X + c Z, written to ``out``, which may be Z. One pass, O((n + E) m)."""
+        # Allocation costs as much as the product: loops pass an array to reuse.
         target = np.empty_like(X) if out is None else out
-        W, beside = self.weights, X if Z is None else Z
-        combine(W.indptr, W.indices, W.data, self.degree, X, beside, a, b, c, target)
+        W, addend = self.weights, X if Z is None else Z
+        combine(W.indptr, W.indices, W.data, self.degree, X, addend, a, b, c, target)
         return target
 
     def restricted(self, nodes: Labels) -> Diffusion:
-        """The Laplacian of a component alone."""
+        """The Laplacian of one component."""
         if nodes.size == self.n:
             return self
         return Diffusion(self.weights[nodes][:, nodes], np.zeros(nodes.size, dtype=np.int64))
 
     def solve(self, lam: float, B: FloatArray, *, tol: float, max_iter: int) -> Columns:
-        """Solve (I + 2 lam L) X = B by conjugate gradients, every column with steps of its own.
+        """Solve (I + 2 lam L) X = B by conjugate gradients.
 
-        The mean of B over a component is its own solution. The rest is solved for in the space of
-        columns whose means vanish, with the diagonal as preconditioner: there the condition number
-        stays below that of L as lam grows, and the column sums of X are those of B to rounding.
+        The mean of B over a component is its own solution. The remainder is solved in the space of
+        columns of mean zero with a diagonal preconditioner. There the condition number stays below
+        that of L as lam grows, and X has the column sums of B up to round-off.
 
         Parameters
         ----------
         lam : float
             Strength.
         B : (n, m) ndarray
-            Right sides.
+            Right-hand sides.
         tol : float
             Relative residual at which a column stops.
         max_iter : int
-            Budget of steps.
+            Iteration budget.
 
         Returns
         -------
         Columns
-            Seven arrays of the size of B are alive at the peak; one pass over the edges a step.
+            At most seven arrays of the size of B in memory; one pass over the edges per iteration.
         """
         means = self.means(B)[self.component]
         right = B - means
@@ -148,11 +149,20 @@ class Diffusion:
 def _conjugate_gradients(
     L: Diffusion, scale: float, right: FloatArray, targets: FloatArray, max_iter: int
 ) -> tuple[FloatArray, FloatArray, int]:
-    """Solve (I + scale L) X = right for columns of mean zero; X, its residual, the steps taken.
+    """Solve (I + scale L) X = right for columns of mean zero; return X, residual norms, iterations.
 
-    The residual that the recurrence carries drifts from the true one, so a run that ends on it
-    starts again from the true one, as long as that helps.
+    The residual of the recurrence drifts from the true one: restart from the true residual as long
+    as that halves it.
     """
+    inverse = (1.0 / (1.0 + scale * L.degree))[:, None]
+
+    def apply(P: FloatArray, out: FloatArray) -> FloatArray:
+        return L.combine(P, scale, 1.0, out=out)
+
+    def precondition(R: FloatArray, out: FloatArray) -> None:
+        np.multiply(inverse, R, out=out)
+        L.centre(out)
+
     X, R, n_iter = np.zeros_like(right), right.copy(), 0
     before = np.inf
     while True:
@@ -161,46 +171,11 @@ def _conjugate_gradients(
         if worst <= 1.0 or worst > 0.5 * before or n_iter >= max_iter:
             return X, norms, n_iter
         before = worst
-        n_iter += _descend(L, scale, X, R, targets, max_iter - n_iter)
+        n_iter += block_conjugate_gradients(
+            apply, precondition, X, R, targets, max_iter - n_iter, axis=0
+        )
         L.combine(X, -scale, -1.0, right, 1.0, out=R)
 
 
-def _descend(
-    L: Diffusion, scale: float, X: FloatArray, R: FloatArray, targets: FloatArray, max_iter: int
-) -> int:
-    """Conjugate gradients on X and its residual R, in place; the steps taken."""
-    inverse = (1.0 / (1.0 + scale * L.degree))[:, None]
-    P = inverse * R
-    L.centre(P)
-    Q, move = np.empty_like(P), np.empty_like(P)
-    slope, within = _dots(R, P), _norms(R) <= targets
-    for n_iter in range(1, max_iter + 1):
-        L.combine(P, scale, 1.0, out=Q)
-        length = _ratio(slope, _dots(P, Q))
-        # A column within its target stays where it is.
-        length[within] = 0.0
-        X += np.multiply(length, P, out=move)
-        R -= np.multiply(length, Q, out=Q)
-        within = _norms(R) <= targets
-        if within.all():
-            return n_iter
-        np.multiply(inverse, R, out=Q)
-        L.centre(Q)
-        steeper = _dots(R, Q)
-        P *= _ratio(steeper, slope)
-        P += Q
-        slope = steeper
-    return max_iter
-
-
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Quotient of numbers that are not negative; zero where there is nothing to divide by."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0.0)
-
-
-def _dots(X: FloatArray, Z: FloatArray) -> FloatArray:
-    return np.asarray(np.einsum("ij,ij->j", X, Z))
-
-
 def _norms(X: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt(_dots(X, X)))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", X, X)))

@@ -1,4 +1,4 @@
-"""Clusters of the smooth model: how many a lam resolves, and which nodes belong to them."""
+"""Clusters of the smooth model: their number at a given lam, and their members."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from convexhc.smooth.modes import Modes
 
 
 def counts_at(modes: Modes, lam: float) -> Labels:
-    """Clusters of every component at lam: the modes that are shrunk by less than half.
+    """Number of clusters of every component at lam: modes shrunk by less than half.
 
     A mode of eigenvalue mu is multiplied by 1 / (1 + 2 lam mu), which is above one half while
     2 lam mu < 1. k separated groups give k such modes over a whole range of lam.
@@ -31,7 +31,7 @@ def counts_at(modes: Modes, lam: float) -> Labels:
 
 
 def counts_for(modes: Modes, n_clusters: int) -> Labels:
-    """Clusters of every component when there are ``n_clusters`` in all: the smoothest modes."""
+    """Number of clusters of every component for ``n_clusters`` in total: the smoothest modes."""
     n, c = modes.component.size, modes.n_components
     if not c <= n_clusters <= n:
         raise ValueError(
@@ -51,7 +51,7 @@ def counts_for(modes: Modes, n_clusters: int) -> Labels:
 
 
 def middle_lam(modes: Modes, counts: Labels) -> float:
-    """The middle, in ratio, of the range of lam that resolves these counts."""
+    """Geometric mean of the range of lam that gives these counts."""
     place = np.arange(modes.eigenvalues.shape[1])
     inside = place < (counts - 1)[:, None]
     last = float(np.max(modes.eigenvalues, where=inside, initial=0.0))
@@ -63,12 +63,12 @@ def middle_lam(modes: Modes, counts: Labels) -> float:
 
 
 def partition(modes: Modes, counts: Labels, lam: float) -> Labels:
-    """Nodes of every component in so many clusters, by their coordinates at lam.
+    """Partition every component into ``counts`` clusters by the coordinates at lam.
 
-    Pivoted QR of the modes finds one node deep in every cluster and the rotation that sends it to
-    an axis of its own; every node goes to the axis it is nearest to. Lloyd's steps (k-means) on
-    the coordinates start from there. Nothing is random, and turning the modes changes nothing.
-    O(n k^2). Labels are numbered by first occurrence; a cluster that ends empty is left out.
+    Pivoted QR of the modes finds one representative node per cluster and the rotation that aligns
+    them with the axes; every node joins its nearest axis. k-means on the coordinates starts
+    from there. Deterministic and invariant to rotations of the modes. O(n k^2). Labels are numbered
+    by first occurrence; empty clusters are dropped.
     """
     n = modes.component.size
     order = np.argsort(modes.component, kind="stable")
@@ -89,7 +89,7 @@ def partition(modes: Modes, counts: Labels, lam: float) -> Labels:
 
 
 def _grouped(vectors: FloatArray, points: FloatArray) -> Labels:
-    """The clusters of one component, one more than it has columns."""
+    """Clusters of one component, one more than there are columns."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 

@@ -1,4 +1,4 @@
-"""The modes of a graph: eigenvectors of its Laplacian, smoothest first, component by component."""
+"""Modes of a graph: eigenvectors of its Laplacian, smoothest first, per component."""
 
 from __future__ import annotations
 
@@ -14,35 +14,43 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from convexhc._types import FloatArray, Labels
 from convexhc.smooth.diffusion import Diffusion
 
-# Up to so many nodes all modes of a component come from one dense decomposition.
-DENSE_NODES = 1000
-# A mode is good once its residual is this share of its eigenvalue.
-MODE_TOL = 1e-3
-# Eigenvalues below this share of the largest are judged as if they were as large as that.
+# Eigenvalues below this fraction of the largest are round-off.
 ROUND_OFF = 1e-9
-# Budget of a subspace iteration: products of the Laplacian with the whole block.
-MAX_PRODUCTS = 3000
+
+
+@dataclass(frozen=True)
+class ModeSettings:
+    """Constants of the computation of modes."""
+
+    # Nodes up to which the modes of a component come from a dense decomposition.
+    dense_nodes: int = 1000
+    # A mode has converged once its residual is this fraction of its eigenvalue.
+    tol: float = 1e-3
+    # Budget of a subspace iteration: products of the Laplacian with the whole block.
+    max_products: int = 3000
+
+
+SETTINGS = ModeSettings()
 
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Eigenvectors of L with their eigenvalues, those of every component among themselves.
+    """Eigenvectors and eigenvalues of L, per connected component.
 
-    Components do not see each other, so a mode lives in one of them. The constant one of every
-    component, with eigenvalue zero, is known and left out.
+    Every mode is supported on one component. The constant mode of a component, with eigenvalue
+    zero, is left out.
 
     Parameters
     ----------
     component : (n,) ndarray of int
         Connected component of every node.
     eigenvalues : (c, d) ndarray
-        Those of every component, in increasing order; infinite past the last one.
+        Eigenvalues of every component in increasing order, padded with infinity.
     vectors : (n, d) ndarray
-        Column k holds, in the rows of a component, its mode k; zero past the last one.
+        Column k contains mode k of every component, padded with zeros.
     residual : (c, d) ndarray
-        |L v - mu v| / mu. The column of pi(lam) V that belongs to v is, at any lam, no further
-        than this from v / (1 + 2 lam mu). For a mu below 1e-9 of the largest eigenvalue, that
-        share of it stands for mu.
+        |L v - mu v| / mu. At any lam, pi(lam) v differs from v / (1 + 2 lam mu) by at most this.
+        An eigenvalue mu below 1e-9 of the largest one is replaced by that bound.
     """
 
     component: Labels
@@ -62,29 +70,29 @@ class Modes:
 
     @cached_property
     def counts(self) -> Labels:
-        """How many modes are known of every component, the constant one included."""
+        """Number of known modes of every component, including the constant one."""
         return np.asarray(1 + np.isfinite(self.eigenvalues).sum(axis=1))
 
     @property
     def complete(self) -> bool:
-        """Whether these are all there are."""
+        """Whether all modes are known."""
         return bool((self.counts == self.sizes).all())
 
     @property
     def horizon(self) -> float:
-        """Every mode with an eigenvalue below this is known."""
+        """Eigenvalue below which all modes are known."""
         short = self.counts < self.sizes
         known = np.where(np.isfinite(self.eigenvalues), self.eigenvalues, 0.0)
         return float(known[short].max(axis=1, initial=0.0).min(initial=np.inf))
 
     def shrunk(self, lam: float, width: int | None = None) -> FloatArray:
-        """Every node in the first modes, each times 1 / (1 + 2 lam mu). O(n d)."""
+        """The first ``width`` modes, each times 1 / (1 + 2 lam mu); one row per node. O(n d)."""
         vectors, values = self.vectors[:, :width], self.eigenvalues[:, :width]
         factor = 1.0 / (1.0 + 2.0 * lam * np.where(np.isfinite(values), values, 0.0))
         return np.asarray(vectors * (factor if len(factor) == 1 else factor[self.component]))
 
     def remove(self, X: FloatArray) -> None:
-        """Take the part of every column that lies in these modes off it, in place. O(n d m)."""
+        """Project the modes out of every column of X, in place. O(n d m)."""
         if self.n_components == 1:
             X -= self.vectors @ (self.vectors.T @ X)
             return
@@ -106,22 +114,21 @@ class _Found(NamedTuple):
 def leading_modes(diffusion: Diffusion, dimensions: int | None = None) -> Modes:
     """The smoothest modes of every component.
 
-    Small components are decomposed whole. A large one takes a subspace iteration with Chebyshev
-    polynomials of L, which damp everything above the modes wanted: only products with L, and
-    memory for a few blocks of n x (1.25 dimensions + 8).
+    Small components take a dense decomposition. Large ones take Chebyshev-filtered subspace
+    iteration: only products with L, and memory for a few blocks of n x (1.25 dimensions + 8).
 
     Parameters
     ----------
     diffusion : Diffusion
         The graph.
     dimensions : int, optional
-        How many modes of a component to compute at most; all by default.
+        Maximum number of modes per component; all by default.
 
     Returns
     -------
     Modes
-        Those whose residual is within 1e-3 of their eigenvalue; fewer than ``dimensions`` only if
-        the budget of products was spent.
+        The modes with a relative residual of at most 1e-3; fewer than ``dimensions`` only if the
+        budget of products was spent.
     """
     most = int(diffusion.sizes.max()) - 1
     width = most if dimensions is None else min(dimensions, most)
@@ -133,9 +140,9 @@ def leading_modes(diffusion: Diffusion, dimensions: int | None = None) -> Modes:
     ends = np.cumsum(diffusion.sizes)
     for c in np.flatnonzero(diffusion.sizes > 1):
         nodes = order[ends[c] - diffusion.sizes[c] : ends[c]]
-        alone = diffusion.restricted(nodes)
-        dense = dimensions is None or nodes.size <= max(DENSE_NODES, 3 * width)
-        found = _all_modes(alone, width) if dense else _smoothest(alone, width)
+        part = diffusion.restricted(nodes)
+        dense = dimensions is None or nodes.size <= max(SETTINGS.dense_nodes, 3 * width)
+        found = _dense_modes(part, width) if dense else _subspace_iteration(part, width)
         known = found.eigenvalues.size
         eigenvalues[c, :known] = found.eigenvalues
         residual[c, :known] = found.residual
@@ -143,11 +150,11 @@ def leading_modes(diffusion: Diffusion, dimensions: int | None = None) -> Modes:
     return Modes(diffusion.component, eigenvalues, vectors, residual)
 
 
-def _all_modes(L: Diffusion, width: int) -> _Found:
+def _dense_modes(L: Diffusion, width: int) -> _Found:
     """The first modes of a connected graph by a dense decomposition. O(n^3)."""
     n = L.n
     dense = np.diag(L.degree) - L.weights.toarray()
-    # Moves the constant mode above all others: it cannot mix with one whose eigenvalue is tiny.
+    # Move the constant mode above all others, away from modes with tiny eigenvalues.
     top = 2.0 * float(L.degree.max())
     dense += 2.0 * top / n
     wanted = min(width, n - 1)
@@ -157,22 +164,22 @@ def _all_modes(L: Diffusion, width: int) -> _Found:
     return _Found(values, vectors[:, :wanted], np.zeros(wanted))
 
 
-def _smoothest(L: Diffusion, width: int) -> _Found:
+def _subspace_iteration(L: Diffusion, width: int) -> _Found:
     """The first modes of a connected graph by Chebyshev-filtered subspace iteration."""
     block = width + width // 4 + 8
     top = _largest(L)
-    # Random, so that no mode is missed; seeded, so that the answer is always the same.
+    # A random start misses no mode; the fixed seed makes the result reproducible.
     X = np.random.default_rng(0).standard_normal((L.n, block))
     products = 0
     while True:
         X = _orthonormal(L, X)
         LX = L.combine(X, 1.0, 0.0)
-        values, turn = np.linalg.eigh(X.T @ LX)
-        X, LX = X @ turn, LX @ turn
+        values, rotation = np.linalg.eigh(X.T @ LX)
+        X, LX = X @ rotation, LX @ rotation
         LX -= X * values
         residual = np.linalg.norm(LX, axis=0) / np.maximum(values, ROUND_OFF * top)
-        good = residual[:width] <= MODE_TOL
-        if good.all() or products >= MAX_PRODUCTS:
+        good = residual[:width] <= SETTINGS.tol
+        if good.all() or products >= SETTINGS.max_products:
             known = width if good.all() else int(np.argmin(good))
             return _Found(values[:known], X[:, :known].copy(), residual[:known])
         degree = int(np.clip(3.0 * np.sqrt(top / values[-1]), 6, 400))
@@ -185,8 +192,8 @@ def _filtered(
 ) -> FloatArray:
     """T((top + cut - 2 L) / (top - cut)) X with T the Chebyshev polynomial, scaled to 1 at ``low``.
 
-    At most one in size on [cut, top] and steeply growing below; the scaling keeps numbers finite.
-    X is used up.
+    The filter damps [cut, top] relative to the eigenvalues below; the scaling avoids overflow. X is
+    overwritten.
     """
     half, middle = (top - cut) / 2.0, (top + cut) / 2.0
     first = half / (low - middle)
@@ -194,7 +201,7 @@ def _filtered(
     before, now = X, L.combine(X, ratio / half, -ratio * middle / half)
     for _ in range(1, degree):
         new = 1.0 / (2.0 / first - ratio)
-        # Over the last but one, which nobody needs any more.
+        # Overwrites the iterate before last.
         slope = 2.0 * new / half
         L.combine(now, slope, -slope * middle, before, -ratio * new, out=before)
         before, now, ratio = now, before, new
@@ -202,19 +209,19 @@ def _filtered(
 
 
 def _orthonormal(L: Diffusion, X: FloatArray) -> FloatArray:
-    """An orthonormal basis of the centred columns, from their Gram matrix, twice. O(n b^2)."""
+    """Orthonormal basis of the centred columns, from their Gram matrix, in two passes. O(n b^2)."""
     for _ in range(2):
         L.centre(X)
         X /= np.linalg.norm(X, axis=0)
         gram = X.T @ X
-        values, turn = np.linalg.eigh(gram)
-        # Directions lost in rounding are kept small, not blown up; the second pass mends them.
-        X = X @ (turn / np.sqrt(np.maximum(values, 1e-14 * values[-1])))
+        values, rotation = np.linalg.eigh(gram)
+        # Directions lost to round-off are not amplified; the second pass recovers them.
+        X = X @ (rotation / np.sqrt(np.maximum(values, 1e-14 * values[-1])))
     return X
 
 
 def _largest(L: Diffusion) -> float:
-    """A little more than the largest eigenvalue."""
+    """Upper bound of the largest eigenvalue, by a few percent."""
     n = L.n
     operator = LinearOperator((n, n), matvec=lambda x: L.degree * x - L.weights @ x, dtype=float)
     start = np.random.default_rng(0).standard_normal(n)

@@ -9,9 +9,9 @@ from convexhc._types import FloatArray
 from convexhc.smooth.diffusion import Diffusion
 from convexhc.smooth.modes import ROUND_OFF, Modes
 
-# Random vectors that stand for the modes that were not computed.
+# Random vectors that sample the modes that were not computed.
 PROBES = 8
-# Products with L for each random vector.
+# Lanczos steps per random vector.
 STEPS = 60
 
 
@@ -21,9 +21,9 @@ def effective_ranks(
     """Effective rank of pi(lam) pi(lam)' at every lam, and its standard error.
 
     exp(-sum p log p) with p proportional to 1 / (1 + 2 lam mu)^2, over all eigenvalues mu of L.
-    Known modes count exactly. The others are estimated by stochastic Lanczos quadrature in the
-    space that the known ones leave: eight random vectors, sixty products with L each, for all lam
-    together. The error is that of the mean over the vectors; zero when all modes are known.
+    Known modes are exact. The others are estimated by stochastic Lanczos quadrature in their
+    orthogonal complement: eight random vectors, sixty products with L each, shared by all lam. The
+    error is the standard error of the mean over the vectors; zero if all modes are known.
 
     Returns
     -------
@@ -35,46 +35,46 @@ def effective_ranks(
     missing = diffusion.n - known.size
     exact = [_sums(known, np.ones(known.size), lam) for lam in lambdas]
     if not missing:
-        values = np.array([_rank(total, bent) for total, bent in exact])
+        values = np.array([_rank(total, entropy) for total, entropy in exact])
         return values, np.zeros(values.size)
     rules = _quadratures(diffusion, modes)
     ranks = np.empty((len(rules), len(lambdas)))
     for i, (nodes, shares) in enumerate(rules):
         for j, lam in enumerate(lambdas):
-            total, bent = _sums(nodes, missing * shares, lam)
-            ranks[i, j] = _rank(exact[j][0] + total, exact[j][1] + bent)
+            total, entropy = _sums(nodes, missing * shares, lam)
+            ranks[i, j] = _rank(exact[j][0] + total, exact[j][1] + entropy)
     return ranks.mean(axis=0), ranks.std(axis=0, ddof=1) / np.sqrt(len(rules))
 
 
 def _sums(mu: FloatArray, counts: FloatArray, lam: float) -> tuple[float, float]:
-    """Sum of s and of s log s, s = 1 / (1 + 2 lam mu)^2, each mu as often as ``counts`` says."""
+    """Sums of s and of s log s, s = 1 / (1 + 2 lam mu)^2, weighted by ``counts``."""
     square = 1.0 / np.square(1.0 + 2.0 * lam * mu)
     return float(counts @ square), float(counts @ (square * np.log(square)))
 
 
-def _rank(total: float, bent: float) -> float:
-    return float(np.exp(np.log(total) - bent / total))
+def _rank(total: float, entropy: float) -> float:
+    return float(np.exp(np.log(total) - entropy / total))
 
 
 def _quadratures(diffusion: Diffusion, modes: Modes) -> list[tuple[FloatArray, FloatArray]]:
-    """For every probe, eigenvalues and shares that stand for the spectrum outside the modes."""
+    """Quadrature nodes and weights of the spectrum outside the modes, for every probe."""
     signs = np.random.default_rng(0).integers(0, 2, (diffusion.n, PROBES))
     Q = (2.0 * signs - 1.0).astype(np.float64)
-    diagonal, beside = _lanczos(diffusion, modes, Q)
+    diagonal, offdiagonal = _lanczos(diffusion, modes, Q)
     rules = []
     for k in range(PROBES):
-        mu, vectors = linalg.eigh_tridiagonal(diagonal[:, k], beside[:-1, k])
+        mu, vectors = linalg.eigh_tridiagonal(diagonal[:, k], offdiagonal[:-1, k])
         rules.append((np.maximum(mu, 0.0), np.square(vectors[0])))
     return rules
 
 
 def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Tridiagonal matrices of L on the Krylov spaces of the columns of Q, away from the modes.
+    """Tridiagonal matrices of L on the Krylov spaces of the columns of Q, modes projected out.
 
-    What rounding brings back of the modes has no weight: weights are those of the first vector.
+    Round-off reintroduces the modes with zero weight: the weights are those of the first vector.
     """
     scale = float(diffusion.degree.max())
-    diagonal, beside = np.zeros((STEPS, PROBES)), np.zeros((STEPS, PROBES))
+    diagonal, offdiagonal = np.zeros((STEPS, PROBES)), np.zeros((STEPS, PROBES))
     diffusion.centre(Q)
     modes.remove(Q)
     Q /= np.linalg.norm(Q, axis=0)
@@ -84,11 +84,11 @@ def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> tuple[FloatAr
         diagonal[step] = np.einsum("ij,ij->j", Q, after)
         after -= diagonal[step] * Q
         if step:
-            after -= beside[step - 1] * before
+            after -= offdiagonal[step - 1] * before
         sizes = np.linalg.norm(after, axis=0)
-        # A column whose space is exhausted goes on as zero, and zero weighs nothing.
+        # A column with an exhausted Krylov space continues as zero, with weight zero.
         sizes[sizes <= ROUND_OFF * scale] = 0.0
-        beside[step] = sizes
+        offdiagonal[step] = sizes
         after *= np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
         before, Q, after = Q, after, before
-    return diagonal, beside
+    return diagonal, offdiagonal

@@ -1,1 +1,1 @@
-"""Solvers: a method is ``init`` and ``step``; `loop.run` drives them all."""
+"""Solvers: a method defines ``init`` and ``step``; `loop.run` iterates them."""

@@ -10,9 +10,8 @@ import numpy as np
 
 from convexhc._types import FloatArray
 from convexhc.kernels import edges as edge_kernels
-from convexhc.kernels import nonnegativity
+from convexhc.kernels.admm import add_tangent, nonnegativity_update
 from convexhc.kernels.edges import Scratch
-from convexhc.kernels.linear_combinations import add_descent
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.centroid_step import CentroidStep, centroid_step
 from convexhc.solvers.loop import Candidate, Solution
@@ -20,12 +19,56 @@ from convexhc.solvers.penalty_search import HillClimb
 from convexhc.solvers.warm_start import fused_labels, starting_point
 
 
+def _adaptation_iterations() -> frozenset[int]:
+    """Iterations at which rho and tau may change: finitely many, so that the method converges.
+
+    Five early ones, then from iteration 60 at intervals of at least 16 that grow by a fifth.
+    """
+    later = accumulate(range(30), lambda last, _: max(last + 16, last * 6 // 5), initial=60)
+    return frozenset([5, 10, 20, 30, 40, *later])
+
+
+@dataclass(frozen=True)
+class ADMMSettings:
+    """Constants of the method, chosen by timing it on graphs and points of all sizes."""
+
+    # Least tau, relative to the largest eigenvalue of H.
+    tau_eigenvalue: float = 0.3
+    # Least tau, relative to the geometric mean of that eigenvalue and the size of the multipliers.
+    tau_multipliers: float = 0.15
+    # Largest first rho |D|^2, relative to the largest eigenvalue of H.
+    max_first_rho: float = 10.0
+    # First rho of a warm start, relative to the ratio of the dual to the differences.
+    warm_rho: float = 2.0
+    # First rho of a cold start, relative to the ratio of the dual radii to the differences.
+    cold_rho: float = 4.0
+    # One centroid step in this many is in double precision: it removes accumulated round-off.
+    double_every: int = 30
+    # Up to this many entries every centroid step is in double precision, which is then as fast.
+    double_entries: int = 10_000
+    # Iteration from which tau follows the hill climb instead of its multipliers.
+    climb_from: int = 60
+    # Iteration from which the rate under the first tau is measured.
+    measure_from: int = 48
+    # Iterations of a warm start before rho may change: the first residuals are meaningless.
+    warm_delay: int = 5
+    # Largest factor of one change of rho.
+    max_change: float = 5.0
+    # Smallest factor for which a new factorisation pays.
+    min_change: float = 1.2
+    # Iterations at which rho and tau may change.
+    adapt_at: frozenset[int] = field(default_factory=_adaptation_iterations)
+
+
+SETTINGS = ADMMSettings()
+
+
 @dataclass
 class ADMMState:
-    """Centroids C; copies Z = D C (edges) and V = C >= 0 with their duals Y and S.
+    """Centroids C, copies Z = D C with dual Y, and copies V = C >= 0 with dual S.
 
-    ``right`` is the right side of the next centroid step, but for the data; ``last`` that of the
-    step before, with them. Residuals mean nothing for the first iterations, ``settling`` of them.
+    ``right`` is the right-hand side of the next centroid step without the data, ``last`` that of
+    the previous step with the data. rho does not change in the first ``delay`` iterations.
     """
 
     C: FloatArray
@@ -37,24 +80,26 @@ class ADMMState:
     right: FloatArray
     last: FloatArray
     solver: CentroidStep
-    settling: int
+    delay: int
     warm: tuple[FloatArray, FloatArray] | None = None
-    climb: HillClimb = field(default_factory=lambda: HillClimb(_MEASURED))
+    climb: HillClimb = field(default_factory=lambda: HillClimb(SETTINGS.measure_from))
     n_iter: int = 0
 
 
 @dataclass(frozen=True)
 class ADMM:
-    """Split edge differences and signs from the quadratic; its step is a Sylvester equation.
+    """ADMM with copies Z = D C of the edge differences and V = C >= 0 of the centroids.
 
-    C H + (rho D'D + tau I) C = R with fixed row and column sums is diagonal in the eigenbases of H
-    and D'D: four N^3 products an iteration and nothing to refactor when rho changes. The penalty
-    tau on the signs follows their multipliers and is no less than a share of |H|; in a long run it
-    climbs to where moves fall fastest. rho on the edges balances residuals.
+    The centroid step is the Sylvester equation C H + (rho D'D + tau I) C = R with fixed row and
+    column sums. It is diagonal in the eigenbases of H and D'D: four N^3 products per iteration, and
+    no factorisation when rho changes. The penalty parameter rho of the edges balances primal and
+    dual residuals. The penalty parameter tau of C >= 0 follows its multipliers, and in long runs a
+    hill climb on the rate of convergence.
 
-    With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2: no
-    eigenvectors of H, and one product by H an iteration beside a solve with a sparse factor, or two
-    products by the basis of D'D. There are hardly more iterations while H is well conditioned.
+    With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2. This
+    needs no eigenvectors of H: one product with H per iteration, and a solve with a sparse factor
+    or two products with the eigenbasis of D'D. It takes hardly more iterations while H is well
+    conditioned.
 
     Parameters
     ----------
@@ -70,30 +115,30 @@ class ADMM:
     needs: ClassVar = FusionProblem
 
     def init(self, problem: FusionProblem, start: Solution | None) -> ADMMState:
-        """Start from the identity (or the data), or from an earlier solution."""
+        """Start from the identity (or the data), or warm-start from an earlier solution."""
         edges = problem.penalty.edges
         C, Y, scratch = starting_point(problem, start)
         Z = edge_kernels.differences(C, edges)
         S = np.zeros_like(C)
         if start is not None and start.nonneg_dual is not None:
             S[:] = start.nonneg_dual
-        tau = _sign_penalty(problem, S, C)
+        tau = _tau(problem, S, C)
         solver = centroid_step(problem, _first_rho(problem, Y, Z), tau, linear=self.linear)
         right, last = np.empty_like(C), np.empty_like(C)
-        settling = 0 if start is None else _SETTLING
-        state = ADMMState(C, Y, Z, C.copy(), S, scratch, right, last, solver, settling)
-        _pull(problem, state)
+        delay = 0 if start is None else SETTINGS.warm_delay
+        state = ADMMState(C, Y, Z, C.copy(), S, scratch, right, last, solver, delay)
+        _set_right_hand_side(problem, state)
         return state
 
     def step(self, problem: FusionProblem, state: ADMMState) -> float:
-        """Centroids, then both copies and both duals; then perhaps another rho."""
+        """One centroid step, z-update and dual update; adapts rho and tau at some iterations."""
         fidelity, solver = problem.fidelity, state.solver
         R = state.right
         if self.linear:
-            add_descent(R, state.C, fidelity.gradient(state.C), fidelity.lipschitz)
+            add_tangent(R, state.C, fidelity.gradient(state.C), fidelity.lipschitz)
         else:
             R += fidelity.target
-        if solver.n_solved % _EXACT == 0 or R.size < _SMALL:
+        if solver.n_solved % SETTINGS.double_every == 0 or R.size < SETTINGS.double_entries:
             state.C = solver.solve(R)
         else:
             state.C = state.C + solver.change(R - state.last)
@@ -105,98 +150,72 @@ class ADMM:
             state.C, state.Y, state.Z, rho, self.relax, penalty.edges, state.scratch
         )
         state.right[:] = penalty.metric.represent(state.scratch.total)
-        signs = (0.0, 0.0)
+        nonneg = (0.0, 0.0)
         if problem.constraint.nonnegative:
-            signs = nonnegativity.z_and_dual_update(
-                state.C, state.V, state.S, tau, self.relax, state.right
-            )
+            nonneg = nonnegativity_update(state.C, state.V, state.S, tau, self.relax, state.right)
         state.n_iter += 1
-        move = rho * sum(edges) + tau * sum(signs)
+        move = rho * sum(edges) + tau * sum(nonneg)
         state.climb.observe(state.n_iter, move)
-        if state.n_iter in _REBALANCE and state.n_iter > state.settling:
-            rho = _balanced(rho, edges, _sizes(problem, state.Y, state.Z))
-            if state.n_iter < _LATE:
-                tau = _sign_penalty(problem, state.S, state.V)
+        if state.n_iter in SETTINGS.adapt_at and state.n_iter > state.delay:
+            rho = _balanced_rho(rho, edges, _sizes(problem, state.Y, state.Z))
+            if state.n_iter < SETTINGS.climb_from:
+                tau = _tau(problem, state.S, state.V)
             else:
-                tau = state.climb.changed(tau, state.n_iter, move)
-            if not (_alike(rho, solver.rho) and _alike(tau, solver.tau)):
+                tau = state.climb.update(tau, state.n_iter, move)
+            if not (_close(rho, solver.rho) and _close(tau, solver.tau)):
                 state.solver = solver.at(rho, tau)
-                _pull(problem, state)
+                _set_right_hand_side(problem, state)
         return move
 
     def candidate(self, problem: FusionProblem, state: ADMMState) -> Candidate:
-        """The centroids have the right sums; the projection mends their signs."""
+        """The projection of the centroids: their sums are right, some entries may be negative."""
         C, state.warm = problem.constraint.project(state.C, state.warm)
         return Candidate(C, state.Y, fused_labels(problem, state.scratch.fused), state.S)
 
 
-# Least penalty on the signs, relative to the largest eigenvalue of H.
-_SIGNS = 0.3
-# Least penalty on the signs, relative to the mean of that eigenvalue and the multipliers.
-_MEAN = 0.15
-# Largest initial weight of all edges together, relative to H.
-_MOST = 10.0
-# First rho of a warm start, in units of the ratio of the dual to the differences.
-_WARM = 2.0
-# First rho of a cold start, in units of the ratio of the dual balls to the differences.
-_COLD = 4.0
-# One centroid step in this many is in double precision throughout.
-_EXACT = 30
-# Up to this many entries every centroid step is in double precision.
-_SMALL = 10_000
-# Iteration from which tau adapts.
-_LATE: int = 60
-# Iteration from which rates under the first tau are measured.
-_MEASURED: int = 48
-# Later iterations at which rho and tau may change: intervals grow by a fifth.
-_LATER = accumulate(range(30), lambda last, _: max(last + 16, last * 6 // 5), initial=_LATE)
-# All iterations at which rho and tau may change: finitely many, so that the method converges.
-_REBALANCE = frozenset([5, 10, 20, 30, 40, *_LATER])
-# Iterations of a warm start before rho may change.
-_SETTLING = 5
-# Largest factor of one change of rho.
-_CHANGE = 5.0
-# Smallest factor worth a change of rho.
-_WORTH = 1.2
-
-
 def _first_rho(problem: FusionProblem, Y: FloatArray, Z: FloatArray) -> float:
-    """The size of the duals over that of the differences: of the start, or as far as one knows."""
+    """First rho: norm of the dual over norm of the differences, bounded relative to H."""
     penalty = problem.penalty
     dual, copies = _sizes(problem, Y, Z)
-    dual *= _WARM
+    dual *= SETTINGS.warm_rho
     if dual == 0.0:
         radius = penalty.edges.soft + penalty.edges.block
-        dual = _COLD * float(np.sqrt(np.square(radius) @ (1.0 / penalty.edges.stiffness)))
+        dual = SETTINGS.cold_rho * float(
+            np.sqrt(np.square(radius) @ (1.0 / penalty.edges.stiffness))
+        )
     most = (
-        _MOST * max(problem.fidelity.lipschitz, 1e-12) / (penalty.differences.norm_squared or 1.0)
+        SETTINGS.max_first_rho
+        * max(problem.fidelity.lipschitz, 1e-12)
+        / (penalty.differences.norm_squared or 1.0)
     )
     return min(dual / copies, most) if dual > 0.0 and copies > 0.0 else most
 
 
-def _sign_penalty(problem: FusionProblem, S: FloatArray, V: FloatArray) -> float:
-    """Penalty on the signs: the geometric mean of |H| and of multipliers over entries."""
+def _tau(problem: FusionProblem, S: FloatArray, V: FloatArray) -> float:
+    """Penalty parameter tau: the geometric mean of |H| and of multipliers over entries."""
     size = max(problem.fidelity.lipschitz, 1e-12)
     ratio = problem.shape[1] * _norm(S) / max(_norm(V), 1e-300)
-    return max(_SIGNS * size, _MEAN * float(np.sqrt(size * ratio)))
+    return max(
+        SETTINGS.tau_eigenvalue * size, SETTINGS.tau_multipliers * float(np.sqrt(size * ratio))
+    )
 
 
-def _balanced(rho: float, squares: tuple[float, float], sizes: tuple[float, float]) -> float:
-    """Bring the primal residual |D C - Z| and the dual one rho |change of Z| together.
+def _balanced_rho(rho: float, squares: tuple[float, float], sizes: tuple[float, float]) -> float:
+    """Balance the primal residual |D C - Z| and the dual residual rho |change of Z|.
 
-    Each counts relative to the size of its own variables, which differ by orders of magnitude.
-    ``squares`` are those of the residuals but for rho, ``sizes`` those of the dual and of Z.
+    Each is relative to the norm of its own variables, which differ by orders of magnitude.
+    ``squares`` are the squared residuals without rho, ``sizes`` the norms of the dual and of Z.
     """
     primal, dual = squares[0] ** 0.5 * sizes[0], rho * squares[1] ** 0.5 * sizes[1]
     if primal <= 0.0 and dual <= 0.0:
         return rho
-    factor = min(max((primal / max(dual, 1e-300)) ** 0.5, 1.0 / _CHANGE), _CHANGE)
-    return float(rho * factor)
+    most = SETTINGS.max_change
+    return float(rho * min(max((primal / max(dual, 1e-300)) ** 0.5, 1.0 / most), most))
 
 
-def _alike(new: float, old: float) -> bool:
-    """Whether a change of penalty is not worth its cost."""
-    return 1.0 / _WORTH < new / old < _WORTH
+def _close(new: float, old: float) -> bool:
+    """Whether a change of a penalty parameter is too small to be worth its cost."""
+    return 1.0 / SETTINGS.min_change < new / old < SETTINGS.min_change
 
 
 def _norm(X: FloatArray) -> float:
@@ -204,12 +223,12 @@ def _norm(X: FloatArray) -> float:
 
 
 def _sizes(problem: FusionProblem, Y: FloatArray, Z: FloatArray) -> tuple[float, float]:
-    """Norms of a dual and of copies of differences, by the stiffness of the edges."""
+    """Norms of the dual and of Z, weighted by the stiffness of the edges."""
     return edge_kernels.sizes(Y, Z, problem.penalty.edges.stiffness)
 
 
-def _pull(problem: FusionProblem, state: ADMMState) -> None:
-    """The right side D'(rho R Z - Y) + tau V - S afresh, after a change of rho."""
+def _set_right_hand_side(problem: FusionProblem, state: ADMMState) -> None:
+    """Compute D'(rho R Z - Y) + tau V - S, which depends on the penalty parameters."""
     penalty, solver = problem.penalty, state.solver
     n = state.C.shape[0]
     sums = edge_kernels.right_hand_side(state.Y, state.Z, solver.rho, penalty.edges, n)

@@ -1,10 +1,10 @@
-"""The centroid step of ADMM: C H + (rho D'D + tau I) C = R with fixed sums of rows and columns.
+"""The centroid step of ADMM: C H + (rho D'D + tau I) C = R with fixed row and column sums.
 
-In the eigenbases of H and D'D the equation is diagonal. When the quadratic is linearised, H is a
-multiple of the identity, every column of C has the same sparse system, and a factor of it serves.
+The equation is diagonal in the eigenbases of H and D'D. When the quadratic is linearised, H is a
+multiple of the identity and all columns of C share one sparse system, which is factored.
 
-From one step to the next R changes little, and ever less: the answer to a change may be computed in
-single precision, at half the cost, without loss to the whole.
+R changes ever less from step to step: the effect of a change can be computed in single precision,
+at half the cost and without loss of accuracy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, diags_array
 
 from convexhc._types import FloatArray
-from convexhc.kernels import row_sums
+from convexhc.kernels import rows
 from convexhc.model.factorization import Factor
 from convexhc.model.problem import FusionProblem
 from convexhc.model.weighted_laplacian import laplacian
@@ -26,24 +26,24 @@ Single = NDArray[np.float32]
 
 
 class CentroidStep(Protocol):
-    """The step for one rho and tau."""
+    """The centroid step for given rho and tau."""
 
     rho: float
     tau: float
     n_solved: int
 
     def solve(self, R: FloatArray) -> FloatArray:
-        """The centroids."""
+        """The centroids for the right-hand side R."""
 
     def change(self, R: FloatArray) -> FloatArray:
-        """By how much the centroids change with R, to single precision."""
+        """Change of the centroids for a change R of the right-hand side, in single precision."""
 
     def at(self, rho: float, tau: float) -> CentroidStep:
-        """The same for other penalties."""
+        """The same step for other penalty parameters."""
 
 
 def centroid_step(problem: FusionProblem, rho: float, tau: float, *, linear: bool) -> CentroidStep:
-    """The step by the cheapest way; ``linear`` for a multiple of the identity in place of H."""
+    """The cheapest form of the step; with ``linear``, |H| I replaces H."""
     if linear:
         factor = Factor.if_sparse(_system(problem, rho, tau))
         if factor is not None:
@@ -52,12 +52,12 @@ def centroid_step(problem: FusionProblem, rho: float, tau: float, *, linear: boo
 
 
 def factors_sparsely(problem: FusionProblem) -> bool:
-    """Whether the linearised step has a sparse factor. The cost of one."""
+    """Whether the linearised step has a sparse factor. Costs one factorisation."""
     return Factor.if_sparse(_system(problem, 1.0, 1.0)) is not None
 
 
 def _system(problem: FusionProblem, rho: float, tau: float) -> csc_array:
-    """Rho L + (|H| + tau) diag(mass), the system of every column when H is |H| I."""
+    """Return rho L + (|H| + tau) diag(mass), the system of every column if H = |H| I."""
     differences = problem.penalty.differences
     mass = differences.metric.mass
     level = problem.fidelity.lipschitz + tau * problem.constraint.nonnegative
@@ -67,10 +67,10 @@ def _system(problem: FusionProblem, rho: float, tau: float) -> csc_array:
 
 
 class Factored:
-    """By a sparse factor of rho D'D + (|H| + tau) I, the quadratic being linearised.
+    """Linearised centroid step by a sparse factor of rho D'D + (|H| + tau) I.
 
-    In the metric of a contracted problem this is rho L + (|H| + tau) diag(mass), applied to R times
-    the mass. Multipliers of the sums add a constant to every row and one to every column.
+    In the metric of a contracted problem the matrix is rho L + (|H| + tau) diag(mass), applied to R
+    times the mass. The multipliers of the sums add a constant to every row and to every column.
     """
 
     def __init__(
@@ -82,35 +82,35 @@ class Factored:
         self.mass = np.ones(problem.shape[0]) if mass is None else mass
 
     def at(self, rho: float, tau: float) -> Factored:
-        """The same for other penalties: another factor."""
+        """The same step for other penalty parameters: one factorisation."""
         return Factored(self.problem, rho, tau)
 
     def solve(self, R: FloatArray) -> FloatArray:
-        """The centroids, O(nnz(L) m)."""
+        """The centroids for the right-hand side R. O(nnz(L) m)."""
         return self._solve(R, np.float64, 1.0)
 
     def change(self, R: FloatArray) -> FloatArray:
-        """By how much the centroids change with R, to single precision. O(nnz(L) m)."""
+        """Change of the centroids for a change R, in single precision. O(nnz(L) m)."""
         return self._solve(R, np.float32, 0.0)
 
     def _solve(self, R: FloatArray, precision: type, total: float) -> FloatArray:
         constraint, order = self.problem.constraint, self.factor.rows
         X: NDArray[Any] = np.empty(R.shape, precision)
-        row_sums.gather(R, order, self.mass, X)
+        rows.gather_rows(R, order, self.mass, X)
         self.factor.solve(X)
-        C = row_sums.scatter(X, order)
+        C = rows.scatter_rows(X, order)
         if constraint.row_sums:
-            row_sums.fix_row_sums(C, total)
+            rows.fix_row_sums(C, total)
             if constraint.column_sums:
-                row_sums.fix_column_sums(C, self.mass, total)
+                rows.fix_column_sums(C, self.mass, total)
         return C
 
 
 class Rotated:
-    """In the eigenbases of H and D'D, where the equation is diagonal.
+    """Centroid step in the eigenbases of H and D'D, where the equation is diagonal.
 
-    A fixed row sum takes from every rotated row a multiple of one vector; fixed column sums fix the
-    first rotated row.
+    Fixed row sums subtract a multiple of one vector from every rotated row; fixed column sums
+    determine the first rotated row.
     """
 
     def __init__(self, problem: FusionProblem, rho: float, tau: float, *, linear: bool) -> None:
@@ -127,7 +127,7 @@ class Rotated:
         self.weights = 1.0 / (kappa + stiffness[:, None])
         self.column_sums = constraint.column_sums
         self.sums = np.ones(kappa.size) if self.Q is None else self.Q.sum(axis=0)
-        # The constant vector has norm one in the metric: its multiple is the root of N.
+        # Coefficient of the constant vector, which has norm one in the metric: the root of N.
         self.top = float(self.inverse[0].sum())
         self.correction = None
         if constraint.row_sums:
@@ -135,23 +135,23 @@ class Rotated:
             self.correction = correction / (correction @ self.sums)[:, None]
 
     def at(self, rho: float, tau: float) -> Rotated:
-        """The same for other penalties: nothing to factor. O(N^2)."""
+        """The same step for other penalty parameters: no factorisation. O(N^2)."""
         return Rotated(self.problem, rho, tau, linear=self.linear)
 
     def solve(self, R: FloatArray) -> FloatArray:
-        """The centroids, O(N^3)."""
+        """The centroids for the right-hand side R. O(N^3)."""
         rotated = self.inverse @ R if self.Q is None else self.inverse @ R @ self.Q
         self._scale(rotated, self.top)
         return self.basis @ rotated if self.Q is None else self.basis @ rotated @ self.Q.T
 
     def change(self, R: FloatArray) -> FloatArray:
-        """By how much the centroids change with R, to single precision. O(N^3)."""
+        """Change of the centroids for a change R, in single precision. O(N^3)."""
         basis, inverse, Q = self._single
-        turned = inverse @ R.astype(np.float32)
-        rotated = (turned if Q is None else turned @ Q).astype(np.float64)
+        product = inverse @ R.astype(np.float32)
+        rotated = (product if Q is None else product @ Q).astype(np.float64)
         self._scale(rotated, 0.0)
-        turned = basis @ rotated.astype(np.float32)
-        return (turned if Q is None else turned @ Q.T).astype(np.float64)
+        product = basis @ rotated.astype(np.float32)
+        return (product if Q is None else product @ Q.T).astype(np.float64)
 
     @cached_property
     def _single(self) -> tuple[Single, Single, Single | None]:
@@ -159,7 +159,7 @@ class Rotated:
         return self.basis.astype(np.float32), self.inverse.astype(np.float32), Q
 
     def _scale(self, rotated: FloatArray, top: float) -> None:
-        """Divide by the diagonal, then set the sums of rows and columns, in place."""
+        """Divide by the diagonal, then correct the row and column sums, in place."""
         rotated *= self.weights
         if self.correction is not None:
             excess = rotated @ self.sums

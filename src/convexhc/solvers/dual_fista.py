@@ -1,4 +1,4 @@
-"""The paper's method made correct: accelerated gradient outside, FISTA on the edge dual inside."""
+"""The paper's method, corrected: accelerated gradient steps with FISTA on the edge dual inside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from convexhc.solvers.warm_start import fused_labels, starting_point
 
 @dataclass
 class DualAscentState:
-    """Dual Y, its extrapolation X with D'X, and the centroids they give."""
+    """Dual Y, its extrapolation X with the sums D'X, and the centroids."""
 
     C: FloatArray
     Y: FloatArray
@@ -36,8 +36,8 @@ class DualAscent:
     """FISTA on the edge dual of a squared-distance problem (eq. 6 of the paper, one dual).
 
     max over Y in the dual balls of min_Q 1/2 |Q - B|^2 + <D'Y, Q>; the inner minimiser is
-    Q(Y) = Proj(B - D'Y), the gradient D Q(Y), its Lipschitz constant |D|^2. The momentum is dropped
-    whenever the dual value falls. One projection and one edge pass an iteration.
+    Q(Y) = Proj(B - D'Y), the gradient D Q(Y), its Lipschitz constant |D|^2. The momentum restarts
+    whenever the dual value decreases. One projection and one edge pass per iteration.
     """
 
     name: str = "dual_fista"
@@ -50,7 +50,7 @@ class DualAscent:
         return DualAscentState(C, Y, Y.copy(), scratch.total.copy(), scratch, Momentum())
 
     def step(self, problem: FusionProblem, state: DualAscentState) -> None:
-        """Ascend from the extrapolated dual, then extrapolate anew."""
+        """Projected gradient step from the extrapolated dual, then extrapolate."""
         penalty, fidelity = problem.penalty, problem.fidelity
         pull = penalty.metric.represent(state.sums)
         C, state.warm = problem.constraint.project(fidelity.target - pull, state.warm)
@@ -61,15 +61,15 @@ class DualAscent:
         rate = 1.0 / max(penalty.differences.norm_squared, 1e-12)
         previous = state.scratch.total.copy()
         edge_kernels.ascend(C, state.X, rate, penalty.edges, state.scratch)
-        push = state.momentum.advance()
-        edge_kernels.extrapolate(state.X, state.Y, push)
-        # D' is linear: that of the extrapolation needs no pass of its own.
+        weight = state.momentum.advance()
+        edge_kernels.extrapolate(state.X, state.Y, weight)
+        # D' is linear: the sums of the extrapolation need no pass over the edges.
         np.subtract(state.scratch.total, previous, out=state.sums)
-        state.sums *= push
+        state.sums *= weight
         state.sums += state.scratch.total
 
     def candidate(self, problem: FusionProblem, state: DualAscentState) -> Candidate:
-        """The last projection, and the dual without extrapolation."""
+        """The last projection and the dual before extrapolation."""
         return Candidate(state.C, state.Y, fused_labels(problem, state.scratch.fused))
 
 
@@ -89,18 +89,19 @@ class DualFISTAState:
 
 @dataclass(frozen=True)
 class DualFISTA:
-    """Two levels: a gradient step on the kernel, then a denoising problem solved on its dual.
+    """Accelerated proximal gradient: a gradient step on the kernel, then a denoising problem.
 
     C+ = argmin_Q L/2 |Q - (X - grad f(X) / L)|^2 + penalty(Q), L the largest eigenvalue of K, with
-    Nesterov's extrapolation X, dropped whenever the objective rises. The inner problem goes through
-    the same loop and the same certificate; its gap must be a fraction of the outer progress.
+    Nesterov's extrapolation X, restarted whenever the objective increases. The inner problem is
+    solved on its dual, by the same loop and to the same certificate; its gap must be a fraction of
+    the outer progress.
 
     Parameters
     ----------
     inner_share : float
-        Inner gap allowed, as a share of the last outer move 1/2 |C+ - C|^2.
+        Inner gap allowed, as a fraction of the last outer step 1/2 |C+ - C|^2.
     inner_least, inner_iter : int
-        Inner iterations: the fewest and the most.
+        Fewest and most inner iterations.
     """
 
     inner_share: float = 0.05
@@ -131,7 +132,7 @@ class DualFISTA:
             start=state.inner,
             tol=0.0,
             gap_tol=max(gap_tol, 1e-14 * inner.fidelity.scale),
-            # Close to the end the start is good to round-off: without a step nothing would move.
+            # Near convergence the warm start is within the tolerance: force some progress.
             min_iter=self.inner_least,
             max_iter=self.inner_iter,
         )
@@ -145,10 +146,10 @@ class DualFISTA:
         state.Y, state.labels = L * state.inner.dual, state.inner.labels
 
     def candidate(self, problem: FusionProblem, state: DualFISTAState) -> Candidate:
-        """The inner solution is feasible; its dual is that of the problem over L."""
+        """The inner solution, which is feasible, and its dual times L."""
         return Candidate(state.C, state.Y, state.labels)
 
 
 def _curvature(problem: FusionProblem) -> float:
-    """The largest eigenvalue of the quadratic; without one, any number will do."""
+    """Largest eigenvalue of the quadratic; any positive number if that is zero."""
     return problem.fidelity.lipschitz or problem.lam or 1.0

@@ -1,4 +1,4 @@
-"""The one loop that drives every solver, and what it returns."""
+"""The solver loop, and the protocol of the methods it runs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
 
 
 class Candidate(NamedTuple):
-    """What a method offers for certification: a feasible C, a feasible dual Y, the clusters.
+    """A feasible C, a feasible dual Y and the clusters, for certification.
 
-    Methods that keep the multipliers of C >= 0 add them, for a later start. All may be views of the
-    state, which ends with the run.
+    Methods that have the multipliers of C >= 0 add them, for a later warm start. The arrays may be
+    views of the state.
     """
 
     C: FloatArray
@@ -33,26 +33,26 @@ class Candidate(NamedTuple):
 
 
 class Method(Protocol[ProblemT_contra, State]):
-    """A solver is a first state and a step; the loop does the rest.
+    """A solver: an initial state and a step. The loop does the rest.
 
-    Its first type parameter is the kind of problem it solves.
+    The first type parameter is the kind of problem it solves.
     """
 
     @property
     def name(self) -> str:
-        """How results call it."""
+        """Name of the method in results."""
 
     @property
     def needs(self) -> type[Problem]:
         """The kind of problem it solves."""
 
     def init(self, problem: ProblemT_contra, start: Solution | None) -> State:
-        """First state, from nothing or from an earlier solution, which is not altered."""
+        """Initial state, cold or from an earlier solution, which is not altered."""
 
     def step(self, problem: ProblemT_contra, state: State) -> float | None:
-        """One iteration, in place; returns how far it moved, if the method measures it.
+        """One iteration, in place; returns its squared step length, if the method measures it.
 
-        A squared distance that vanishes at a solution, in the unit of the objective.
+        It must vanish at a solution and have the unit of the objective.
         """
 
     def candidate(self, problem: ProblemT_contra, state: State) -> Candidate:
@@ -76,17 +76,17 @@ def run(
 ) -> Solution:
     """Iterate until the certificate of an exactly fused point is below the tolerance.
 
-    Rows that the method calls fused are replaced by their mean before they are certified, so the
-    clusters of the answer are part of what the certificate proves. The certificate costs about as
-    much as a few steps: it is taken when the last moves promise that it will do, and else ever more
-    rarely (see `Schedule`).
+    Rows that the method reports as fused are replaced by their mean before certification, so the
+    certificate holds for the returned clusters. A certificate costs about as much as a few steps:
+    it is computed when recent step lengths predict success, otherwise at growing intervals (see
+    `Schedule`).
 
     Parameters
     ----------
     problem : Problem
-        What to minimise.
+        The problem to minimise.
     method : Method
-        How.
+        The solver.
     start : Solution, optional
         Warm start of the same shape, not altered.
     tol, gap_tol : float
@@ -96,12 +96,12 @@ def run(
     on_check : callable, optional
         Called as ``on_check(n_iter, certificate)``; a true answer stops the loop.
     check_every : int
-        Most iterations between two certificates, at first: less for methods of few, costly ones.
+        Most iterations between two certificates early in the run; small for costly iterations.
 
     Returns
     -------
     Solution
-        Always, whatever the status.
+        For any status.
     """
     if not isinstance(problem, method.needs):
         raise TypeError(
@@ -110,10 +110,10 @@ def run(
             "another method."
         )
     began = perf_counter()
-    with threads_for(problem.shape, dense=problem.fidelity.in_full):
+    with threads_for(problem.shape, dense=problem.fidelity.dense_products):
         state = method.init(problem, start)
         n_iter, move = 0, 0.0
-        # A start at this very lam may be the answer already.
+        # A start at the same lam may be the solution: certify it at once.
         guide = None if start is None or start.lam == problem.lam else start
         schedule = Schedule.of(
             guide, tol=tol, gap_tol=gap_tol, min_iter=min_iter, check_every=check_every

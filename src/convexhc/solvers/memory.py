@@ -1,4 +1,4 @@
-"""What a solve will allocate, said before it is allocated."""
+"""Memory estimates, checked before anything is allocated."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ _MEMINFO, _OWN_GROUP, _GROUPS = "/proc/meminfo", "/proc/self/cgroup", "/sys/fs/c
 
 
 def estimate(problem: FusionProblem, method: str) -> int:
-    """Bytes a solve will hold at its peak, to within a factor of about one and a half."""
+    """Peak memory of a solve in bytes, to within a factor of about 1.5."""
     return _solve_bytes(method, *problem.shape, _edges(problem))
 
 
 def path_estimate(problem: FusionProblem, method: str, *, keep: bool, solved: int = 40) -> int:
-    """Bytes a path will hold at its peak: one solve, the solutions it starts from, what it keeps.
+    """Peak memory of a path in bytes: one solve, its warm starts, and the centroids kept.
 
-    Where fusions come one by one, the march halves its steps and holds some six solutions ahead, an
-    (n x m) and an (E x m) array each; fewer where they come at once. Kept centroids are one row a
-    cluster, half of the nodes on average, for every lam ``solved``.
+    Bisection of lam holds up to about six solutions, an (n x m) and an (E x m) array each. Kept
+    centroids have one row per cluster, half of the nodes on average, at ``solved`` values of lam.
     """
     n, m = problem.shape
     ahead = 6 * 8 * m * (n + _edges(problem))
@@ -33,29 +32,29 @@ def path_estimate(problem: FusionProblem, method: str, *, keep: bool, solved: in
 
 
 def smooth_dense(n: int) -> int:
-    """Bytes that all modes of a Laplacian of n nodes take, while they are computed."""
+    """Peak memory in bytes of computing all modes of a Laplacian of n nodes."""
     return 8 * 4 * n * n
 
 
 def smooth_sparse(n: int, edges: int, dimensions: int) -> int:
-    """Bytes that the first modes of a sparse Laplacian take, while they are computed."""
+    """Peak memory in bytes of computing the first modes of a sparse Laplacian."""
     block = dimensions + dimensions // 4 + 8
-    # Graph and Laplacian hold an edge in about ten numbers; a filter holds four blocks at once.
+    # Graph and Laplacian need about ten numbers per edge, the filter four blocks.
     return 8 * (10 * (n + edges) + n * (4 * block + dimensions))
 
 
 def available() -> int | None:
-    """Bytes of memory free for use, or None where the system does not tell.
+    """Available memory in bytes, or None if the system does not report it.
 
-    What the system could hand out, files it caches included; less where the process runs under a
-    limit of its own, as in a container or a job of a cluster.
+    Includes memory the system can reclaim from its file cache; limited by the control groups of
+    the process, as in a container or a cluster job.
     """
-    told = [*_system(), *_limits()]
-    return min(told) if told else None
+    limits = [*_system(), *_limits()]
+    return min(limits) if limits else None
 
 
 def require_memory(what: str, needed: int, cheaper: str) -> None:
-    """Refuse, with both figures and what to do instead, what cannot fit."""
+    """Raise MemoryError, with both figures and an alternative, if ``needed`` bytes do not fit."""
     free = available()
     if free is not None and needed > free:
         raise MemoryError(
@@ -64,22 +63,22 @@ def require_memory(what: str, needed: int, cheaper: str) -> None:
 
 
 def check_memory(problem: FusionProblem, method: str) -> None:
-    """Refuse, with the figure and what to do, a solve that cannot fit."""
+    """Raise MemoryError, with alternatives, if a solve does not fit."""
     n, m = problem.shape
     edges = _edges(problem)
     few = _solve_bytes(_LEAST, n, m, min(edges, 10 * n))
-    ways = [
+    alternatives = [
         f"keep fewer edges (weights=10, the ten strongest neighbours of every node: at most "
         f"{few / 1e9:.1f} GB with {_LEAST})"
     ]
     if method != _LEAST:
         least = _solve_bytes(_LEAST, n, m, edges)
-        ways.insert(0, f"use method={_LEAST!r} ({least / 1e9:.1f} GB)")
+        alternatives.insert(0, f"use method={_LEAST!r} ({least / 1e9:.1f} GB)")
     if n == m:
         smooth = smooth_sparse(n, edges, 32)
-        ways.append(f"take the smooth model, smooth_path ({smooth / 1e9:.1f} GB)")
+        alternatives.append(f"take the smooth model, smooth_path ({smooth / 1e9:.1f} GB)")
     what = f"{method} on {n} nodes and {m} columns"
-    require_memory(what, estimate(problem, method), ", or ".join(ways))
+    require_memory(what, estimate(problem, method), ", or ".join(alternatives))
 
 
 def _edges(problem: FusionProblem) -> int:
@@ -92,7 +91,7 @@ def _solve_bytes(method: str, n: int, m: int, edges: int) -> int:
 
 
 def _system() -> Iterator[int]:
-    """Free memory of the machine: with what it would give up for us on Linux, else free pages."""
+    """Available memory of the machine: MemAvailable on Linux, else free pages."""
     for line in _lines(_MEMINFO):
         if line.startswith("MemAvailable:"):
             yield 1024 * int(line.split()[1])
@@ -104,7 +103,7 @@ def _system() -> Iterator[int]:
 
 
 def _limits() -> Iterator[int]:
-    """What the control groups of the process, and those around them, leave to it (Linux)."""
+    """Memory left by the control groups of the process and their parents (Linux)."""
     for line in _lines(_OWN_GROUP):
         _, kind, place = line.split(":", 2)
         if kind not in ("", "memory"):
@@ -125,7 +124,7 @@ def _limits() -> Iterator[int]:
 
 
 def _cached(folder: File) -> int:
-    """Bytes of files that the group would give up."""
+    """Reclaimable file cache of the group in bytes."""
     for line in _lines(folder / "memory.stat"):
         name, value = line.split()
         if name in ("inactive_file", "total_inactive_file"):

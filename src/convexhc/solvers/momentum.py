@@ -1,4 +1,4 @@
-"""Nesterov's extrapolation weights, with restarts."""
+"""Nesterov's extrapolation weights with restarts."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ class Momentum:
         return (old - 1.0) / self.t
 
     def reset(self) -> None:
-        """Forget the past: the next weight is zero."""
+        """Restart: the next weight is zero."""
         self.t = 1.0

@@ -6,41 +6,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Factor by which the penalty is multiplied or divided.
-_FACTOR = 2.0
-# Iterations to wait after a change before rates are measured.
-_SETTLE = 8
-
 
 @dataclass
 class HillClimb:
     """Changes of one penalty parameter, each judged by the rate of convergence under it.
 
-    Residuals do not tell whether a larger or a smaller penalty converges faster: that depends on
-    the slowest mode alone. The rate at which step lengths fall does, in any unit.
+    Residuals do not show whether a larger or a smaller penalty converges faster: that depends on
+    the slowest mode alone. The rate at which the step lengths decrease does, in any unit.
 
     Parameters
     ----------
     begin : int
-        Iteration after which rates are measured.
+        Iteration at which the measurement of the rate begins.
+    factor : float
+        Factor of the next change; its inverse after a reversal.
+    wait : int
+        Iterations to skip after a change before the rate is measured.
     """
 
     begin: int
-    way: float = 1.0
+    factor: float = 2.0
+    wait: int = 8
     rate: float = -np.inf
-    mark: float = 0.0
+    first_move: float = 0.0
 
     def observe(self, n_iter: int, move: float) -> None:
         """Record the step length of an iteration."""
         if n_iter == self.begin:
-            self.mark = move
+            self.first_move = move
 
-    def changed(self, penalty: float, n_iter: int, move: float) -> float:
+    def update(self, penalty: float, n_iter: int, move: float) -> float:
         """Next penalty: same direction, or reversed if the last change slowed convergence."""
-        if n_iter > self.begin and self.mark > 0.0 and move > 0.0:
-            rate = float(np.log(self.mark / move)) / (n_iter - self.begin)
+        if n_iter > self.begin and self.first_move > 0.0 and move > 0.0:
+            rate = float(np.log(self.first_move / move)) / (n_iter - self.begin)
             if rate < self.rate:
-                self.way = -self.way
+                self.factor = 1.0 / self.factor
             self.rate = rate
-        self.begin, self.mark = n_iter + _SETTLE, 0.0
-        return float(penalty * _FACTOR**self.way)
+        self.begin, self.first_move = n_iter + self.wait, 0.0
+        return float(penalty * self.factor)

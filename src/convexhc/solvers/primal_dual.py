@@ -32,11 +32,11 @@ class PrimalDualState:
 
 @dataclass(frozen=True)
 class PrimalDual:
-    """No factorisation, no inner loop: O(N (nnz(K) + E)) and one projection an iteration.
+    """Condat-Vu primal-dual method: O(N (nnz(K) + E)) and one projection per iteration.
 
     C+ = Proj(C - tau (grad f(C) + D'Y)),  Y+ = P(Y + sigma D (2 C+ - C)),
-    with 1/tau = L/2 + sigma |D|^2. The ratio of the steps follows the distances that C and Y
-    travel, since the best one depends on lam.
+    with 1/tau = L/2 + sigma |D|^2. The ratio of the step sizes adapts to the distances that
+    C and Y travel, since the best one depends on lam. No factorisation, no inner loop.
     """
 
     name: str = "primal_dual"
@@ -46,8 +46,8 @@ class PrimalDual:
         """Start from the identity (or the data), or from an earlier solution."""
         C, Y, scratch = starting_point(problem, start)
         scratch.total[:] = edge_kernels.adjoint(Y, problem.penalty.edges, C.shape[0])
-        # In the unit of the similarity, so that its scale does not matter. Duals are as large as
-        # their balls while these are small, and no larger than the gradients they balance.
+        # The weight has the unit of the similarity, which makes the method invariant to its scale.
+        # Duals are as large as small dual balls, and no larger than the gradients they balance.
         strongest = float(problem.penalty.graph.weight.max(initial=0.0))
         L = problem.fidelity.lipschitz
         balls = max(problem.lam * strongest, 1e-3 * L)
@@ -78,14 +78,14 @@ class PrimalDual:
         return float(primal + dual)
 
     def candidate(self, problem: FusionProblem, state: PrimalDualState) -> Candidate:
-        """The iterate itself is feasible."""
+        """The iterate, which is feasible."""
         return Candidate(state.C, state.Y, fused_labels(problem, state.scratch.fused))
 
 
 def _rebalance(state: PrimalDualState) -> None:
-    """Move the weight towards equal distances travelled, ever more gently so that it settles.
+    """Adapt the weight to equal distances travelled, with decreasing changes so that it converges.
 
-    Bounded: once the dual has reached its balls it travels no more, whatever the weight.
+    Bounded: a dual on the boundary of its balls does not move, whatever the weight.
     """
     if state.moved_primal > 0.0 and state.moved_dual > 0.0:
         ratio = state.moved_dual / state.moved_primal

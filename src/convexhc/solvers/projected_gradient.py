@@ -1,4 +1,4 @@
-"""The iterative road to the smooth model (appendix D): projected gradient."""
+"""Accelerated projected gradient for the smooth model (appendix D)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class ProjectedGradientState:
 
 @dataclass(frozen=True)
 class ProjectedGradient:
-    """Accelerated projected gradient on the whole objective, with the right gradient.
+    """Accelerated projected gradient on the whole objective.
 
-    C+ = Proj(X - (M X K - K) / (|M| |K|)) with M = I + 2 lam L. Momentum is dropped when it points
-    uphill. It is the iterative road to `smooth_path`, kept for comparison.
+    C+ = Proj(X - (M X K - K) / (|M| |K|)) with M = I + 2 lam L. The momentum restarts when it
+    points uphill. An iterative alternative to `smooth_path`, for comparison.
     """
 
     name: str = "projected_gradient"
@@ -52,5 +52,5 @@ class ProjectedGradient:
         state.C = C
 
     def candidate(self, problem: SmoothProblem, state: ProjectedGradientState) -> Candidate:
-        """The iterate; nothing fuses, so every node stands alone, and there is no edge dual."""
+        """The iterate; there are no fusions and no edge dual."""
         return Candidate(state.C, np.empty((0, 0)), np.arange(problem.shape[0]))

@@ -1,4 +1,4 @@
-"""What a solver returns: centroids, clusters, the proof of how good they are; and its file."""
+"""The result of a solver: centroids, clusters and their certificate; and its file format."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Solution:
     Attributes
     ----------
     centroids : (n, m) ndarray
-        One centroid a row; rows of one cluster are equal to the last bit.
+        One centroid per row; rows of a cluster are equal to the last bit.
     dual : (E, m) ndarray
         Edge dual that proves the gap.
     labels : (n,) ndarray of int
@@ -61,8 +61,8 @@ class Solution:
     nonneg_dual : (n, m) ndarray or None
         Multipliers of centroids >= 0, where the method has them: a better warm start.
     move : float
-        How far the last iteration moved, beside which the gap tells a later run when to look for
-        its own; zero if unknown.
+        Squared step length of the last iteration, from which a later run predicts its own gap;
+        zero if unknown.
     names : tuple
         Names of the nodes, empty when they have none.
     seconds : float
@@ -111,7 +111,7 @@ class Solution:
         return members(self.labels, self.names or tuple(range(self.labels.size)))
 
     def to_frame(self) -> Any:
-        """One row a node, as a pandas DataFrame with node, cluster and size (extra: graphs)."""
+        """A pandas DataFrame of node, cluster and size, one row per node (extra: graphs)."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -121,14 +121,14 @@ class Solution:
         return pd.DataFrame({"node": list(names), "cluster": self.labels, "size": sizes})
 
     def summary(self) -> str:
-        """A short text: size, clusters, certificate, effort."""
+        """A short text: size, clusters, certificate, iterations."""
         sizes = Counter(np.bincount(self.labels).tolist())
-        told = ", ".join(f"{sizes[size]} of {size}" for size in sorted(sizes, reverse=True)[:6])
+        counts = ", ".join(f"{sizes[size]} of {size}" for size in sorted(sizes, reverse=True)[:6])
         more = ", ..." if len(sizes) > 6 else ""
         return "\n".join(
             [
                 f"{self.labels.size} nodes, lam {self.lam:.4g}, {self.n_clusters} cluster(s): "
-                f"{told}{more}",
+                f"{counts}{more}",
                 f"objective {self.objective:.6g}, relative gap {self.relative_gap:.1e}, "
                 f"residual {self.certificate.residual:.1e}",
                 f"{self.method}, {self.n_iter} iterations. {self.status.value}",
@@ -139,7 +139,7 @@ class Solution:
         return card("convexhc solution", self.summary())
 
     def save(self, file: File) -> None:
-        """Write the solution to one npz file, whole or not at all."""
+        """Write the solution to one npz file, atomically."""
         text, arrays = pack_solution(self)
         origin = None if self.provenance is None else self.provenance.to_text()
         text |= {"kind": "solution", "names": encode_names(self.names), "provenance": origin}
@@ -152,7 +152,7 @@ class Solution:
 
 
 def pack_solution(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A solution as JSON can hold it, and its arrays; names and provenance are left out."""
+    """JSON-serialisable fields and arrays of a solution, without names and provenance."""
     text = {
         "certificate": [float(value) for value in solution.certificate],
         "status": solution.status.name,
@@ -173,7 +173,7 @@ def unpack_solution(
     names: tuple[Hashable, ...] = (),
     provenance: Provenance | None = None,
 ) -> Solution:
-    """The solution that `pack_solution` took apart."""
+    """Inverse of `pack_solution`."""
     return Solution(
         arrays["centroids"],
         arrays["dual"],
@@ -202,7 +202,7 @@ def _unpack_file(text: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
 
 
 def members(labels: Labels, names: tuple[Hashable, ...]) -> tuple[tuple[Hashable, ...], ...]:
-    """Names by cluster, in the order of the labels; nodes labelled -1 belong to none.
+    """Names of the members of every cluster; nodes labelled -1 belong to none.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def members(labels: Labels, names: tuple[Hashable, ...]) -> tuple[tuple[Hashable
 
 
 def card(title: str, text: str) -> str:
-    """A text in a frame, as notebooks show a result."""
+    """HTML of a framed text, for notebooks."""
     return (
         "<div style='border:1px solid #8884;border-radius:6px;padding:.6em 1em;"
         f"display:inline-block'><strong>{html.escape(title)}</strong>"

@@ -1,4 +1,4 @@
-"""Where solvers start, and how their fused edges become clusters."""
+"""Starting points of solvers, and clusters from fused edges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from convexhc.solvers.loop import Solution
 
 
 class Start(NamedTuple):
-    """Feasible centroids, feasible dual, and the scratch space of the edge passes."""
+    """Feasible centroids, a feasible dual, and the scratch arrays of the edge passes."""
 
     C: FloatArray
     Y: FloatArray
@@ -27,12 +27,12 @@ class Start(NamedTuple):
 def starting_point(problem: FusionProblem, start: Solution | None) -> Start:
     """Centroids, dual and fused edges of ``start``, or of the solution at lam = 0.
 
-    Everything is new: ``start`` is not altered.
+    All arrays are new: ``start`` is not altered.
     """
     penalty = problem.penalty
     n, m = problem.shape
     if start is None:
-        # The solution at lam = 0 of a whole kernel; what a contracted one has nearest to it.
+        # The solution at lam = 0 of a full kernel; the projected target of a contracted one.
         whole = isinstance(problem.fidelity, Kernel) and n == m
         data = np.eye(n) if whole else problem.fidelity.target
         C, Y = problem.constraint.project(data).C.copy(), np.zeros((penalty.n_edges, m))

@@ -1,4 +1,4 @@
-"""Products and systems with A, the 0/1 matrix of the positive entries of a matrix."""
+"""Products and linear systems with the support A, the 0/1 matrix of the positive entries."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
+from convexhc.kernels.conjugate_gradients import conjugate_gradients
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 _FAST = {"reassoc", "nsz", "contract", "arcp"}
 _compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 
-MAX_SPARSE = 0.15  # a support denser than this is kept as a mask, not as lists of columns
+# A support denser than this is stored as a mask instead of lists of columns.
+MAX_SPARSE = 0.15
 
 
 class Support(NamedTuple):
-    """Row i holds column[start[i] : start[i + 1]]; when dense, only start and mask are meant."""
+    """Columns column[start[i] : start[i + 1]] of row i; if dense, only start and mask are valid."""
 
     start: NDArray[np.int64]
     column: NDArray[np.int32]
@@ -27,14 +29,14 @@ class Support(NamedTuple):
 
 @_compiled
 def is_sparse(support: Support) -> bool:
-    """Whether the support is kept as lists of columns. O(1)."""
+    """Whether the support is stored as lists of columns. O(1)."""
     c, m = support.mask.shape
     return bool(support.start[c] <= MAX_SPARSE * c * m)
 
 
 @_compiled
 def list_columns(support: Support) -> None:
-    """Turn the mask into lists of columns. O(c m)."""
+    """Convert the mask to lists of columns. O(c m)."""
     mask, column = support.mask, support.column
     k = 0
     for i in range(mask.shape[0]):
@@ -84,11 +86,23 @@ def add_column_sums(support: Support, x: FloatArray, sums: FloatArray) -> None:
                 sums[j] += xi if mask[i, j] else 0.0
 
 
-@_compiled
-def subtract_gram(support: Support, d: FloatArray, p: FloatArray, image: FloatArray) -> None:
-    """Subtract A' diag(d) A p in one pass over A. O(support)."""
+class _ColumnSystem(NamedTuple):
+    """The matrix diag(diagonal) - A' diag(d) A and the inverse of its own diagonal."""
+
+    support: Support
+    d: FloatArray
+    diagonal: FloatArray
+    inverse: FloatArray
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST, inline="always")
+def _apply(system: _ColumnSystem, p: FloatArray, image: FloatArray) -> float:
+    """Write the product with p in one pass over A; return its inner product with p. O(support)."""
+    support, d, diagonal, _ = system
     start, column, mask = support.start, support.column, support.mask
     sparse = is_sparse(support)
+    for j in range(p.size):
+        image[j] = diagonal[j] * p[j]
     for i in range(d.size):
         total = 0.0
         if sparse:
@@ -103,42 +117,29 @@ def subtract_gram(support: Support, d: FloatArray, p: FloatArray, image: FloatAr
             total *= d[i]
             for j in range(p.size):
                 image[j] -= total if mask[i, j] else 0.0
+    return dot(p, image)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST, inline="always")
+def _precondition(system: _ColumnSystem, r: FloatArray, z: FloatArray) -> tuple[float, float]:
+    """Write r over the diagonal of the system to z; return <r, z> and |r|^2."""
+    inverse, rho, square = system.inverse, 0.0, 0.0
+    for j in range(r.size):
+        z[j] = inverse[j] * r[j]
+        rho += r[j] * z[j]
+        square += r[j] * r[j]
+    return rho, square
 
 
 @_compiled
 def solve_columns(
-    support: Support,
-    d: FloatArray,
-    diagonal: FloatArray,
-    right: FloatArray,
-    accuracy: float,
-    z: FloatArray,
-) -> None:
-    """Solve (diag(diagonal) - A' diag(d) A) z = right by Jacobi conjugate gradients.
+    support: Support, d: FloatArray, diagonal: FloatArray, right: FloatArray, accuracy: float
+) -> FloatArray:
+    """Solve (diag(diagonal) - A' diag(d) A) z = right to a residual norm of ``accuracy``.
 
-    `right` is overwritten by the residual; the solution stops where its norm meets `accuracy`.
+    Conjugate gradients with a Jacobi preconditioner; ``right`` is overwritten by the residual.
     """
-    scale = diagonal.copy()
-    add_column_sums(support, -d, scale)
-    scale = 1.0 / scale
-    p, image = scale * right, np.empty(z.size)
-    z[:] = 0.0
-    rho, square = dot(right, p), dot(right, right)
-    for _ in range(2000):
-        if square <= accuracy * accuracy:
-            break
-        for j in range(z.size):
-            image[j] = diagonal[j] * p[j]
-        subtract_gram(support, d, p, image)
-        curvature = dot(p, image)
-        if curvature <= 0.0:
-            break
-        length, last_rho, rho, square = rho / curvature, rho, 0.0, 0.0
-        for j in range(z.size):
-            z[j] += length * p[j]
-            right[j] -= length * image[j]
-            square += right[j] * right[j]
-            rho += right[j] * right[j] * scale[j]
-        ratio = rho / last_rho
-        for j in range(z.size):
-            p[j] = scale[j] * right[j] + ratio * p[j]
+    own = diagonal.copy()
+    add_column_sums(support, -d, own)
+    system = _ColumnSystem(support, d, diagonal, 1.0 / own)
+    return conjugate_gradients(_apply, _precondition, system, right, 0.0, accuracy, 2000)[0]

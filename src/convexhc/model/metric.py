@@ -1,4 +1,4 @@
-"""Inner product of centroid matrices whose rows stand for several nodes each."""
+"""Inner product of centroid matrices whose rows represent several nodes each."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from convexhc._types import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class InnerProduct:
-    """<A, B> = sum_g mass_g A_g . B_g, the plain one without masses.
+    """<A, B> = sum_g mass_g A_g . B_g; Euclidean without masses.
 
-    A row of mass n_g stands for n_g fused nodes; with this inner product the contracted problem is
-    the full problem restricted to fused centroids, term by term.
+    A row of mass n_g represents n_g fused nodes. In this inner product every term of the contracted
+    problem equals that of the full problem restricted to fused centroids.
 
     Parameters
     ----------
     mass : (c,) ndarray or None
-        Number of nodes behind every row.
+        Number of nodes per row.
     """
 
     mass: FloatArray | None = None
@@ -33,22 +33,22 @@ class InnerProduct:
         return float(self.mass @ np.einsum("gk,gk->g", A, B))
 
     def represent(self, covector: FloatArray) -> FloatArray:
-        """The gradient, in this metric, of the linear form with these plain coefficients."""
+        """Gradient in this metric of the linear form with Euclidean coefficients ``covector``."""
         return covector if self.mass is None else covector / self.mass[:, None]
 
 
-PLAIN = InnerProduct()
+EUCLIDEAN = InnerProduct()
 
 
-def averaging(labels: NDArray[np.int64], mass: FloatArray | None = None) -> csr_array:
-    """The matrix, sparse and one row a cluster, that takes rows to their means over clusters.
+def averaging_matrix(labels: NDArray[np.int64], mass: FloatArray | None = None) -> csr_array:
+    """Sparse matrix that maps rows to their means over clusters, one row per cluster.
 
-    Rows count as often as their mass, once by default.
+    Rows are weighted by their mass, one by default.
 
     Examples
     --------
     >>> import numpy as np
-    >>> averaging(np.array([0, 0, 1])).toarray()
+    >>> averaging_matrix(np.array([0, 0, 1])).toarray()
     array([[0.5, 0.5, 0. ],
            [0. , 0. , 1. ]])
     """

@@ -1,4 +1,4 @@
-"""Rows in another order, and sums that are made what they have to be."""
+"""Permutations, interpolation and prescribed sums of rows against their definitions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convexhc.kernels import linear_combinations, row_sums
+from convexhc.kernels import rows
 
 
 @st.composite
@@ -17,19 +17,19 @@ def matrices(draw):
 
 
 @given(matrices())
-def test_scatter_undoes_gather_but_for_the_masses(case):
+def test_scatter_inverts_gather_up_to_the_masses(case):
     R, order, mass, _ = case
     X = np.empty(R.shape)
-    row_sums.gather(R, order, mass, X)
+    rows.gather_rows(R, order, mass, X)
     np.testing.assert_allclose(X, (mass[:, None] * R)[order], rtol=1e-14)
-    np.testing.assert_allclose(row_sums.scatter(X, order), mass[:, None] * R, rtol=1e-14)
+    np.testing.assert_allclose(rows.scatter_rows(X, order), mass[:, None] * R, rtol=1e-14)
 
 
 @given(matrices())
-def test_gather_rounds_to_the_precision_asked_for(case):
+def test_gather_rounds_to_the_precision_of_its_output(case):
     R, order, mass, _ = case
     X = np.empty(R.shape, np.float32)
-    row_sums.gather(R, order, mass, X)
+    rows.gather_rows(R, order, mass, X)
     np.testing.assert_array_equal(X, (mass[:, None] * R)[order].astype(np.float32))
 
 
@@ -37,9 +37,9 @@ def test_gather_rounds_to_the_precision_asked_for(case):
 def test_row_sums_are_fixed_by_the_nearest_matrix(case, total):
     C, _, _, _ = case
     before = C.copy()
-    row_sums.fix_row_sums(C, total)
+    rows.fix_row_sums(C, total)
     np.testing.assert_allclose(C.sum(axis=1), total, atol=1e-12)
-    # The nearest one differs by a constant a row.
+    # The nearest matrix differs by one constant per row.
     assert np.ptp(C - before, axis=1).max() <= 1e-12
 
 
@@ -47,43 +47,34 @@ def test_row_sums_are_fixed_by_the_nearest_matrix(case, total):
 def test_column_sums_are_fixed_by_the_nearest_matrix(case, total):
     C, _, mass, _ = case
     before = C.copy()
-    row_sums.fix_column_sums(C, mass, total)
+    rows.fix_column_sums(C, mass, total)
     np.testing.assert_allclose(mass @ C, total, atol=1e-11)
     assert np.ptp(C - before, axis=0).max() <= 1e-12
 
 
 @given(matrices())
-def test_columns_that_add_up_leave_row_sums_alone(case):
+def test_fixing_column_sums_keeps_row_sums_if_the_masses_sum_to_the_number_of_columns(case):
     C, _, mass, _ = case
     # Masses that sum to the number of columns, as those of a contraction do.
     mass *= C.shape[1] / mass.sum()
-    row_sums.fix_row_sums(C, 1.0)
-    row_sums.fix_column_sums(C, mass, 1.0)
+    rows.fix_row_sums(C, 1.0)
+    rows.fix_column_sums(C, mass, 1.0)
     np.testing.assert_allclose(C.sum(axis=1), 1.0, atol=1e-11)
     np.testing.assert_allclose(mass @ C, 1.0, atol=1e-11)
 
 
 @given(matrices(), st.floats(-3.0, 3.0))
-def test_a_point_on_a_line_is_between_its_ends_or_beyond(case, along):
+def test_interpolation_and_extrapolation_follow_the_formula(case, along):
     one, _, _, rng = case
     other, share = rng.normal(size=one.shape), np.full(len(one), along)
     expected = (1.0 - along) * one + along * other
-    np.testing.assert_allclose(linear_combinations.on_line(one, other, share), expected, atol=1e-12)
+    np.testing.assert_allclose(rows.interpolate_rows(one, other, share), expected, atol=1e-12)
 
 
 @given(matrices())
-def test_every_row_has_its_own_place_on_the_line(case):
+def test_every_row_has_its_own_weight(case):
     one, _, _, rng = case
     other, along = rng.normal(size=one.shape), rng.uniform(-1.0, 2.0, len(one))
-    found = linear_combinations.on_line(one, other, along)
+    found = rows.interpolate_rows(one, other, along)
     for i, share in enumerate(along):
         np.testing.assert_allclose(found[i], one[i] + share * (other[i] - one[i]), atol=1e-13)
-
-
-@given(matrices(), st.floats(0.0, 10.0))
-def test_add_descent_adds_a_step_of_the_tangent(case, curvature):
-    R, _, _, rng = case
-    C, G = rng.normal(size=(2, *R.shape))
-    expected = R + curvature * C - G
-    linear_combinations.add_descent(R, C, G, curvature)
-    np.testing.assert_allclose(R, expected, atol=1e-12)
