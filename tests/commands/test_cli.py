@@ -12,6 +12,7 @@ import warnings
 from functools import partial
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -20,6 +21,7 @@ from convexhc.cli import main
 from convexhc.commands.fit import parse_lambdas
 from convexhc.commands.messages import Refusal
 from convexhc.datasets import fractal_graph
+from convexhc.path.suggestion import suggest
 
 FILES = {
     "labels.csv",
@@ -82,6 +84,19 @@ def test_run_json_tells_every_certificate(edges: Path, fitted: Path) -> None:
     assert run["confident"] is path.suggestion.confident is True
 
 
+def test_small_clusters_count_in_the_suggestion_from_the_size_given(tmp_path: Path) -> None:
+    np.save(tmp_path / "novel.npy", nx.to_numpy_array(nx.les_miserables_graph()))
+    out = tmp_path / "out"
+    command = ["fit", str(tmp_path / "novel.npy"), "-o", str(out), "--quiet"]
+    assert main([*command, "--min-cluster-size", "1", "--lambdas", "0.001:10:20"]) == 0
+    path = convexhc.Path.load(out / "path.npz")
+    expected = suggest(path, 1)
+    rows = read_csv((out / "labels.csv").read_text())
+    assert [int(row["suggested"]) for row in rows] == expected.labels.tolist()
+    run = json.loads((out / "run.json").read_text())
+    assert run["suggested_n_clusters"] == expected.n_clusters > path.suggestion.n_clusters
+
+
 def test_json_is_the_record_and_nothing_else(
     edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,6 +149,10 @@ def test_files_that_are_not_of_a_run_are_not_overwritten_either(
         ["--lam-step", "0"],
         ["--lam-step", "0", "--weights", "10"],
         ["--method", "admm"],
+        ["--weights", "0"],
+        ["--weights", "auto"],
+        ["--max-clusters", "0"],
+        ["--min-cluster-size", "0"],
     ],
     ids=" ".join,
 )
@@ -290,6 +309,12 @@ def test_the_paper_s_problem_is_a_matter_of_options(
         ),
         "--shift 1 --weights 10": convexhc.solve_path(
             convexhc.similarity.from_graph(graph, shift=1.0), [0.5, 1], weights=10
+        ),
+        "--shift auto --similarity two_hop --weights 10": convexhc.solve_path(
+            convexhc.similarity.two_hop(graph, shift="auto"), [0.5, 1], weights=10
+        ),
+        "--space similarity --weights all": convexhc.solve_path(
+            convexhc.similarity.from_graph(graph), [0.5, 1]
         ),
         "": convexhc.cluster(graph, [0.5, 1]),
     }
