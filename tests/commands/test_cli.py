@@ -1,4 +1,4 @@
-"""Every command: its exit code, its files, what it says when something is wrong."""
+"""Every command: exit code, files, and messages."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_labels_have_a_column_for_every_level(fitted: Path) -> None:
         assert [int(row[f"k{k}"]) for row in rows] == path.labels(n_clusters=k, by="lam").tolist()
 
 
-def test_run_json_tells_every_certificate(edges: Path, fitted: Path) -> None:
+def test_run_json_records_every_certificate(edges: Path, fitted: Path) -> None:
     run = json.loads((fitted / "run.json").read_text())
     path = convexhc.Path.load(fitted / "path.npz")
     assert [level["lam"] for level in run["levels"]] == path.lambdas.tolist()
@@ -220,7 +220,7 @@ def test_cut_at_a_lam_to_a_file(fitted: Path, tmp_path: Path) -> None:
     assert found == path.labels(lam=1.0).tolist()
 
 
-def test_cut_does_not_overwrite_a_file_unless_told(fitted: Path, tmp_path: Path) -> None:
+def test_cut_does_not_overwrite_a_file_without_force(fitted: Path, tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text("mine")
     command = ["cut", str(fitted), "-k", "2", "-o", str(file)]
@@ -236,7 +236,7 @@ def test_small_clusters_can_be_noise(fitted: Path, capsys: pytest.CaptureFixture
     assert labels == {"0"}
 
 
-def test_report_is_written_anew_as_it_was(fitted: Path, tmp_path: Path) -> None:
+def test_report_reproduces_the_report_of_the_fit(fitted: Path, tmp_path: Path) -> None:
     page = (fitted / "report.html").read_bytes()
     file = tmp_path / "page.html"
     assert main(["report", str(fitted), "-o", str(file)]) == 0
@@ -261,7 +261,7 @@ def test_demo_leaves_two_reports(
     ]
 
 
-def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_prints_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(edges)]) == 0
     said = capsys.readouterr().out
     for word in ("24 nodes", "1 connected component,", "weight 1", "memory", "time"):
@@ -275,7 +275,7 @@ def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("file", ["", "path.npz"])
-def test_info_of_a_run_tells_what_its_path_tells(
+def test_info_of_a_run_prints_the_summary_of_its_path(
     file: str, edges: Path, fitted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["info", str(fitted / file)]) == 0
@@ -345,7 +345,7 @@ def test_a_graph_without_groups_calls_for_caution(
     assert "caution: the graph has no groups beyond chance" in capsys.readouterr().out
 
 
-def test_info_tells_what_was_not_solved_and_what_to_do(
+def test_info_lists_unsolved_lam_with_advice(
     edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
@@ -454,7 +454,7 @@ def test_warnings_are_one_line(
     assert said.count("\n") == 1
 
 
-def test_the_command_line_starts_without_what_few_commands_need():
+def test_the_command_line_imports_no_optional_packages():
     # scikit-learn alone takes longer to import than all the rest.
     code = (
         "import sys, convexhc.cli\n"
