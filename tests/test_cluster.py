@@ -1,4 +1,4 @@
-"""`convexhc.cluster`: a graph of which nothing is known, at every scale."""
+"""`convexhc.cluster` with its defaults: a graph at every scale."""
 
 from __future__ import annotations
 
