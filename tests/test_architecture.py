@@ -226,12 +226,12 @@ RULES: list[Rule] = [
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_the_package_keeps(rule):
+def test_the_package_follows_the_rule(rule):
     found = [f"{m.path}:{line}: {what}" for m in modules() for line, what in rule(m)]
     assert not found, "\n".join(found)
 
 
-def test_the_package_is_what_was_read():
+def test_the_source_of_the_package_is_read():
     assert {"kernels", "graph", "solvers"} <= {module.room for module in modules()}
 
 
@@ -300,16 +300,16 @@ SOUND = [
 
 
 @pytest.mark.parametrize(("rule", "path", "source"), BROKEN)
-def test_a_broken_rule_is_seen(rule, path, source):
+def test_a_violation_is_detected(rule, path, source):
     assert list(rule(Module(path, source)))
 
 
 @pytest.mark.parametrize(("rule", "path", "source"), SOUND)
-def test_sound_code_is_let_pass(rule, path, source):
+def test_valid_code_passes(rule, path, source):
     assert not list(rule(Module(path, source)))
 
 
-def test_every_rule_has_been_seen_to_break_and_to_pass():
+def test_every_rule_has_a_violation_and_a_valid_example():
     assert {rule for rule, _, _ in BROKEN} == {rule for rule, _, _ in SOUND} == set(RULES)
 
 
@@ -357,7 +357,7 @@ def documents() -> list[Path]:
     return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
-def test_links_lead_somewhere():
+def test_links_resolve():
     assert ROOT / "README.md" in documents()
     found = {
         document.relative_to(ROOT).as_posix(): broken
@@ -367,7 +367,7 @@ def test_links_lead_somewhere():
     assert not found
 
 
-def test_a_broken_link_is_seen(tmp_path):
+def test_a_broken_link_is_detected(tmp_path):
     (tmp_path / "other.md").write_text("# The other page\n", encoding="utf-8")
     good = "[a](other.md) [b](other.md#the-other-page) [c](mailto:a@b) `x[i](j)`\n"
     assert broken_links(good, tmp_path) == []

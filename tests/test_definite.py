@@ -59,7 +59,7 @@ def test_lanczos_respects_its_budget_on_a_clustered_spectrum(monkeypatch):
 
 
 @pytest.mark.parametrize("matrix", SIGNED.values(), ids=SIGNED)
-def test_indefinite_matrices_and_no_others_are_refused(matrix, solver):
+def test_exactly_the_indefinite_matrices_are_rejected(matrix, solver):
     values = np.linalg.eigvalsh(matrix)
     graph = Graph.from_matrix(matrix, signed=True)
     if values[0] >= -1e-9 * np.abs(values).max():

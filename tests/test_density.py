@@ -120,7 +120,7 @@ def moons():
     return X, moon, convexhc.cluster(graph), convexhc.cluster(graph, points=X)
 
 
-def test_moons_are_two_clusters_where_modularity_cuts_them(moons):
+def test_moons_are_two_clusters_where_modularity_splits_them(moons):
     _, moon, plain, path = moons
     assert plain.suggestion.n_clusters > 2
     assert plain.suggestion.border_density is None

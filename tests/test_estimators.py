@@ -92,7 +92,7 @@ def test_n_clusters_and_lam_exclude_each_other():
     st.sampled_from(["two_hop", "normalized", "graph"]),
     st.sampled_from(["multiscale", 10]),
 )
-def test_exactly_as_many_clusters_as_asked_for(adjacency, n_clusters, similarity, weights):
+def test_exactly_the_requested_number_of_clusters(adjacency, n_clusters, similarity, weights):
     model = ConvexHierarchicalClustering(
         n_clusters, similarity=similarity, weights=weights, shift=0.1, tol=1e-2
     )
@@ -108,7 +108,7 @@ def test_exactly_as_many_clusters_as_asked_for(adjacency, n_clusters, similarity
 
 
 @pytest.mark.parametrize("weights", ["multiscale", 10])
-def test_without_a_number_the_suggested_scale_is_taken_and_told(caplog, weights):
+def test_without_a_number_the_suggested_scale_is_used_and_reported(caplog, weights):
     with caplog.at_level(logging.INFO, logger="convexhc.estimators"):
         fitted = OfSimilarity(weights=weights).fit(nested())
     suggestion = fitted.path_.suggestion
@@ -169,7 +169,7 @@ def test_components_are_clusters_however_small(weights):
     assert fitted.path_.suggestion.modularity == pytest.approx(2 / 3)
 
 
-def test_more_members_than_nodes_are_refused():
+def test_a_min_cluster_size_above_the_number_of_nodes_is_rejected():
     with pytest.raises(ValueError, match="min_cluster_size must be at most n_samples=12"):
         OfSimilarity(min_cluster_size=13).fit(nested())
 
@@ -212,7 +212,7 @@ def test_a_file_is_a_graph(tmp_path):
     assert_array_equal(labels, GROUPS)
 
 
-def test_names_are_kept_where_they_tell_nodes_apart():
+def test_names_are_kept_if_they_are_unique():
     frame = as_shuffled_frame(nested())
     model = OfSimilarity(4, tol=1e-2).fit(frame)
     assert model.path_.names == tuple(frame.index)
@@ -227,7 +227,7 @@ def test_names_are_kept_where_they_tell_nodes_apart():
     assert not hasattr(model.fit(points()), "feature_names_in_")
 
 
-def test_an_earlier_frame_is_forgotten():
+def test_feature_names_of_an_earlier_fit_are_discarded():
     model = OfSimilarity(2, tol=1e-2).fit(as_shuffled_frame(nested()))
     assert not hasattr(model.fit(as_networkx(nested())), "feature_names_in_")
 
@@ -263,7 +263,7 @@ def test_the_similarity_is_the_one_named(similarity):
 
 
 @pytest.mark.parametrize("made", ["graph", "nearest_neighbors"])
-def test_all_is_left_to_the_graph_unless_told_otherwise(made):
+def test_defaults_are_chosen_from_the_graph(made):
     data = nested() - np.eye(12) if made == "graph" else points()
     graph = data if made == "graph" else similarity.neighbor_graph(data, n_neighbors=4)
     model = ConvexHierarchicalClustering(3, similarity=made, n_neighbors=4, tol=1e-3)
@@ -293,7 +293,7 @@ def test_shift_is_added_and_reported(similarity):
     assert model.similarity_["shift"] == 2.0
 
 
-def test_an_indefinite_similarity_is_refused_unless_it_may_be_shifted():
+def test_an_indefinite_similarity_is_rejected_unless_shift_is_auto():
     with pytest.raises(ValueError, match="not positive semidefinite"):
         OfSimilarity().fit(indefinite())
     model = OfSimilarity(shift="auto", method="admm").fit(indefinite())
@@ -312,7 +312,7 @@ def test_a_similarity_keeps_its_record():
     np.testing.assert_allclose(more.path_.objective, by_hand.path_.objective)
 
 
-def test_negative_similarities_need_weights_of_their_own():
+def test_negative_similarities_need_explicit_weights():
     K = nested()
     K[0, 11] = K[11, 0] = -0.2
     with pytest.raises(ValueError, match="Negative values in data"):
@@ -350,7 +350,7 @@ def test_equal_points_are_one_cluster(similarity):
 
 
 @pytest.mark.parametrize("n_clusters", [None, 3, 1])
-def test_without_edges_only_the_top_joins(n_clusters):
+def test_without_edges_clusters_merge_only_at_the_top(n_clusters):
     for weights in ("multiscale", 10):
         fitted = OfSimilarity(n_clusters, weights=weights).fit(np.eye(4))
         assert fitted.n_connected_components_ == 4
@@ -359,7 +359,7 @@ def test_without_edges_only_the_top_joins(n_clusters):
         assert fitted.path_.labels(n_clusters=3, by="lam").max() == 0
 
 
-def test_an_exhausted_budget_is_told():
+def test_an_exhausted_budget_raises_a_warning():
     with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09.*raise max_iter"):
         OfSimilarity(lam=0.3, weights=10, tol=1e-9, max_iter=1).fit(nested())
     club = convexhc.datasets.karate().adjacency
@@ -425,6 +425,6 @@ def test_the_clusterer_of_points_restates_its_path():
         ConvexClustering(2, lam=1.0).fit(X)
 
 
-def test_points_that_are_not_solved_are_told_of():
+def test_unsolved_points_raise_a_warning():
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         ConvexClustering(tol=1e-12, max_iter=1, n_lambdas=4).fit(points())

@@ -26,7 +26,7 @@ def run(capsys):
     return run_one
 
 
-def test_karate_finds_the_two_sides_but_for_one_member(run):
+def test_karate_recovers_the_two_sides_except_for_one_member(run):
     variables, printed = run("karate")
     club = nx.karate_club_graph()
     sides = [club.nodes[member]["club"] for member in club]
@@ -64,7 +64,7 @@ def test_les_miserables_has_no_single_characters_in_its_pruning(run):
     assert "by pruning" in printed
 
 
-def test_wine_is_told_apart_by_cultivar(run):
+def test_wine_clusters_agree_with_the_cultivars(run):
     variables, _ = run("wine")
     assert adjusted_rand_score(variables["wine"].target, variables["labels"]) > 0.7
     assert variables["fitted"].n_clusters_ == 3

@@ -115,7 +115,9 @@ def shrinkage(n, own, shared, lam, l1_ratio):
 @pytest.mark.parametrize("n", [2, 3, 6])
 @given(lam=st.floats(0.0, 3.0), l1_ratio=st.floats(0.0, 1.0), shared=st.floats(0.1, 0.8))
 @settings(max_examples=5)
-def test_complete_graph_with_equal_weights_is_solved_on_paper(method, n, lam, l1_ratio, shared):
+def test_complete_graph_with_equal_weights_agrees_with_the_closed_form(
+    method, n, lam, l1_ratio, shared
+):
     s = shrinkage(n, 1.0, shared, lam, l1_ratio)
     problem = graph_problem(complete_graph(n, 1.0, shared), lam, l1_ratio=l1_ratio)
     solution = solved(problem, method, tol=1e-8, max_iter=5000)
@@ -142,7 +144,7 @@ def test_consensus_bound_is_exact_on_the_complete_graph(n, l1_ratio):
 @every_method
 @given(lam=st.floats(0.0, 2.0), l1_ratio=l1_ratios, seed=seeds)
 @settings(max_examples=5)
-def test_two_points_walk_towards_each_other(method, lam, l1_ratio, seed):
+def test_two_points_agree_with_the_closed_form(method, lam, l1_ratio, seed):
     # Along a coordinate axis both norms are the same, and the walk has length lam w.
     rng = np.random.default_rng(seed)
     X = np.zeros((2, 3))
@@ -177,7 +179,7 @@ def test_without_edges_the_penalty_does_nothing(method, lam):
 
 
 @every_method
-def test_without_edges_a_method_still_finds_its_way(method):
+def test_every_method_converges_without_edges(method):
     rng = np.random.default_rng(6)
     kernel, empty = random_kernel(rng, 5), Graph.from_edges(5, [], [])
     problem = graph_problem(kernel, 1.0, weights=empty)
@@ -256,7 +258,7 @@ def test_a_singular_kernel_still_has_a_certified_minimum(method):
 
 
 @every_method
-def test_without_any_similarity_the_weights_alone_fuse(method):
+def test_with_a_zero_kernel_the_weights_alone_fuse(method):
     ring = np.roll(np.eye(6), 1, axis=1)
     solution = convexhc.solve(np.zeros((6, 6)), 1.0, weights=ring + ring.T, method=method)
     assert solution.n_clusters == 1

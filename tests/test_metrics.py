@@ -119,7 +119,7 @@ def test_effective_rank_reads_dense_sparse_and_similarity_alike():
         ([[np.nan]], "finite"),
     ],
 )
-def test_effective_rank_refuses(S, words):
+def test_effective_rank_rejects_invalid_input(S, words):
     with pytest.raises(ValueError, match=words):
         metrics.effective_rank_of(S)
 
@@ -197,7 +197,7 @@ def noisy_consensus(n, groups, size=1e-10):
 
 # Six digits of 1/128 end on a rounding border, where rounding would keep the noise alive.
 @pytest.mark.parametrize("n", [128, 196])
-def test_k_means_does_not_see_the_groups_in_solver_noise(n):
+def test_k_means_does_not_recover_groups_from_solver_noise(n):
     C = noisy_consensus(n, 4)
     true = np.arange(n) % 4
     raw = KMeans(n_clusters=4, n_init=10, random_state=0).fit_predict(C)
@@ -234,7 +234,7 @@ def test_a_chain_of_close_rows_is_one():
     assert np.allclose(metrics.fuse_rows(C, within=1.0), [[0.9], [0.9], [0.9], [3.0]])
 
 
-def test_fusing_refuses_nonsense():
+def test_fusing_rejects_invalid_input():
     with pytest.raises(ValueError, match="at least 0"):
         metrics.fuse_rows(np.eye(2), within=-1.0)
     with pytest.raises(ValueError, match="finite"):
@@ -419,7 +419,7 @@ def test_graphs_on_other_nodes_are_refused():
 
 
 @given(seeds, st.integers(3, 7))
-def test_kendall_sees_only_the_order(seed, n):
+def test_kendall_depends_only_on_the_order(seed, n):
     rng = np.random.default_rng(seed)
     D = cdist(*2 * [rng.normal(size=(n, 2))])
     E = np.triu(rng.integers(0, 5, size=(n, n)).astype(float), 1)
@@ -479,7 +479,7 @@ def test_discriminability_at_its_ends():
     ("subject", "words"),
     [([0, 0, 0], "two subjects"), ([0, 1, 2], "measured twice"), ([0, 1], "3 measurements")],
 )
-def test_discriminability_refuses(subject, words):
+def test_discriminability_rejects_invalid_input(subject, words):
     with pytest.raises(ValueError, match=words):
         metrics.discriminability(np.ones((3, 3)), subject)
 

@@ -162,7 +162,7 @@ def test_weights_have_the_components_of_the_adjacency(A):
 
 @settings(max_examples=10)
 @given(seeds)
-def test_weights_do_not_know_the_order_of_the_nodes(seed):
+def test_weights_do_not_depend_on_the_order_of_the_nodes(seed):
     A, group = planted(seed)
     order = np.random.default_rng(seed).permutation(group.size)
     found = weights(A[np.ix_(order, order)]).dense()
@@ -217,7 +217,7 @@ def test_one_node_and_two():
     assert weights(np.ones((2, 2)) - np.eye(2)).n_edges == 1
 
 
-def test_blocks_of_rows_do_not_matter(monkeypatch):
+def test_the_block_size_does_not_matter(monkeypatch):
     A, _ = planted(4)
     whole = weights(A).dense()
     small = replace(multiscale.SETTINGS, block_entries=7 * len(A))

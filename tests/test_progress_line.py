@@ -37,7 +37,7 @@ def line_and_clock():
     return ProgressLine(Terminal(), now=clock), clock
 
 
-def test_time_left_is_in_proportion_to_the_way_left():
+def test_remaining_time_is_proportional_to_the_remaining_share():
     line, clock = line_and_clock()
     line.show(0.0, "begin")
     clock.time += 30.0
@@ -45,7 +45,7 @@ def test_time_left_is_in_proportion_to_the_way_left():
     assert line.stream.last() == "[######..................] on the way  about 1 min 30 s left"
 
 
-def test_a_start_in_the_middle_is_not_taken_for_speed():
+def test_a_resumed_run_does_not_count_as_fast():
     line, clock = line_and_clock()
     line.show(0.5, "resumed")
     clock.time += 30.0
@@ -53,7 +53,7 @@ def test_a_start_in_the_middle_is_not_taken_for_speed():
     assert line.stream.last().endswith("about 30.0 s left")
 
 
-def test_nothing_is_guessed_before_there_is_something_to_go_by():
+def test_no_time_is_estimated_before_there_is_progress():
     line, clock = line_and_clock()
     line.show(0.0, "begin")
     clock.time += 60.0
@@ -62,14 +62,14 @@ def test_nothing_is_guessed_before_there_is_something_to_go_by():
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
-def test_files_and_the_quiet_see_no_line(stream):
+def test_no_line_is_drawn_to_files_or_in_quiet_mode(stream):
     line = ProgressLine(stream, quiet=stream.isatty())
     line.show(0.5, "text")
     line.clear()
     assert stream.getvalue() == ""
 
 
-def test_clearing_leaves_an_empty_line():
+def test_clear_leaves_an_empty_line():
     line, _ = line_and_clock()
     line.show(0.5, "text")
     line.clear()

@@ -88,7 +88,7 @@ class Recorder:
         self.told.append("teardown")
 
 
-def test_callbacks_are_told_of_every_lam():
+def test_callbacks_are_called_for_every_lam():
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
     recorder = Recorder()
     model = OfSimilarity(2, tol=1e-2).set_callbacks(recorder).fit(nested())
@@ -101,7 +101,7 @@ def test_callbacks_are_told_of_every_lam():
 
 
 @pytest.mark.parametrize("lam", [None, 0.3])
-def test_callbacks_reach_into_a_pipeline(lam):
+def test_callbacks_work_inside_a_pipeline(lam):
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
     recorder = Recorder()
     model = make_pipeline(StandardScaler(), clone(NEIGHBOURS).set_params(lam=lam))
@@ -109,7 +109,7 @@ def test_callbacks_reach_into_a_pipeline(lam):
     assert recorder.told.count("end lam") == len(model[-1].lambdas_)
 
 
-def test_a_callback_may_end_the_path():
+def test_a_callback_can_end_the_path():
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
     model = OfSimilarity(tol=1e-2).set_callbacks(Recorder(stop_at=4))
     fitted = model.fit(nested())
@@ -118,7 +118,7 @@ def test_a_callback_may_end_the_path():
     assert np.count_nonzero(fitted.path_.n_clusters <= 4) == 1
 
 
-def test_scikit_learn_without_callbacks_will_do(monkeypatch):
+def test_scikit_learn_without_callbacks_is_supported(monkeypatch):
     with monkeypatch.context() as older:
         older.setitem(sys.modules, "sklearn.callback", None)
         older.setattr(convexhc, "estimators", estimators)

@@ -53,7 +53,7 @@ def walked(parts, lambdas, *, tol=1e-6, max_iter=200):
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
 @pytest.mark.parametrize("least", [1, 40])
-def test_the_true_minimum_is_between_the_bounds(monkeypatch, l1_ratio, least):
+def test_the_minimum_is_between_the_bounds(monkeypatch, l1_ratio, least):
     monkeypatch.setattr(components, "_MIN_DUAL_SIZE", least)
     X, weights = scattered()
     problem = points_problem(X, weights, 0.0, l1_ratio=l1_ratio)
@@ -68,7 +68,7 @@ def test_the_true_minimum_is_between_the_bounds(monkeypatch, l1_ratio, least):
         assert_array_equal(classes_of_equal_rows(found.centroids), found.labels)
 
 
-def test_objective_gap_and_effort_are_sums():
+def test_objective_gap_and_iterations_are_sums():
     problem = points_problem(*scattered(), 0.0)
     parts = Parts.of(problem)
     assert [part.n_components for part in parts.parts] == [1, 1, 1]
@@ -89,7 +89,7 @@ def test_objective_gap_and_effort_are_sums():
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
-def test_each_component_is_as_if_solved_alone(l1_ratio):
+def test_each_component_agrees_with_a_separate_solve(l1_ratio):
     X, weights = scattered()
     path = solve_points_path(X, LAMBDAS, weights=weights, l1_ratio=l1_ratio)
     total = np.zeros(len(LAMBDAS))
@@ -114,7 +114,7 @@ def test_each_component_is_as_if_solved_alone(l1_ratio):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_whole_problem_at_once_agrees(seed):
+def test_components_agree_with_a_solve_of_the_whole_problem(seed):
     X, weights = scattered(seed)
     problem, start = points_problem(X, weights, 0.0), None
     for found in walked(Parts.of(problem), LAMBDAS):
@@ -137,7 +137,7 @@ def test_another_order_of_the_nodes_gives_the_same_clusters():
         assert same_clusters(mine[order], theirs)
 
 
-def test_nodes_without_edges_stay_where_they_are():
+def test_isolated_points_stay_at_their_data():
     X, weights = scattered()
     touched = np.unique(np.concatenate([weights.tail, weights.head]))
     single = np.setdiff1d(np.arange(len(X)), touched)
@@ -155,7 +155,7 @@ def test_nodes_without_edges_stay_where_they_are():
 
 
 @pytest.mark.parametrize(("away", "spread"), [(37.1, 0.0), (1e3, 1e-12)])
-def test_a_component_of_equal_points_is_round_off_beside_the_others(away, spread):
+def test_a_component_of_equal_points_adds_only_round_off(away, spread):
     X, weights = scattered()
     W, n = weights.dense(), len(X)
     both = np.zeros((n + 7,) * 2)
@@ -173,7 +173,7 @@ def test_a_component_of_equal_points_is_round_off_beside_the_others(away, spread
     assert_array_equal(path.partitions[1:, :n], plain.partitions[1:])
 
 
-def test_what_has_become_one_cluster_is_not_solved_again(monkeypatch):
+def test_a_component_that_is_one_cluster_is_not_solved_again(monkeypatch):
     X, weights = scattered()
     parts = Parts.of(points_problem(X, weights, 0.0))
     end = walked(parts, LAMBDAS[:8])[-1]
@@ -213,7 +213,7 @@ def test_the_status_is_the_worst_of_the_parts(monkeypatch):
     assert parts.solve(0.1, start=None, tol=1e-6, max_iter=200).status is Status.SOLVED
 
 
-def test_an_interrupted_run_ends_in_the_same_bits(tmp_path):
+def test_an_interrupted_run_resumes_bit_for_bit(tmp_path):
     X, weights = scattered()
     whole = solve_points_path(X, 20, weights=weights)
     for stop in (1, 5, len(whole.levels) - 2):
@@ -235,7 +235,7 @@ def test_an_interrupted_run_ends_in_the_same_bits(tmp_path):
             assert_array_equal(rest.centroids(lam), whole.centroids(lam))
 
 
-def test_one_component_is_solved_as_it_is():
+def test_a_single_component_is_solved_directly():
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(12, 2)), Graph.from_matrix(random_weights(rng, 12))
     problem, start = points_problem(X, weights, 0.0), None

@@ -71,7 +71,7 @@ def test_above_the_bound_clusters_are_the_components(constraint, l1_ratio, parts
 
 
 @given(st.floats(0.05, 0.9), l1_ratios)
-def test_for_two_nodes_the_bound_is_the_lam_at_which_they_meet(w, l1_ratio):
+def test_for_two_nodes_the_bound_is_the_lam_at_which_they_fuse(w, l1_ratio):
     pair = Graph.from_matrix(np.array([[1.0, w], [w, 1.0]]))
     problem = graph_problem(pair, 0.0, l1_ratio=l1_ratio)
     bound = consensus_bound(problem)
@@ -96,7 +96,7 @@ def test_the_bound_scales_like_kernel_over_weights(seed, l1_ratio, scale):
 
 
 @given(seeds)
-def test_the_bound_does_not_depend_on_the_order_of_the_nodes_nor_on_the_present_lam(seed):
+def test_the_bound_does_not_depend_on_node_order_or_lam(seed):
     rng = np.random.default_rng(seed)
     kernel = random_kernel(rng, 8, parts=2)
     once = consensus_bound(graph_problem(kernel, 0.0))
@@ -118,7 +118,7 @@ def test_the_bound_of_several_components_is_enough_for_each_alone(seed):
 
 
 @given(seeds, st.integers(1, 4), st.sampled_from([2.0, 6.0, 11.0]))
-def test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart(seed, dimension, orders):
+def test_on_a_tree_the_bound_is_exact_for_weights_of_any_range(seed, dimension, orders):
     """The flow is unique: an edge carries the demand of the subtree beyond it."""
     rng = np.random.default_rng(seed)
     parent = np.array([rng.integers(0, i) for i in range(1, 12)])
@@ -168,5 +168,5 @@ def test_weights_of_any_size_have_a_bound(scale):
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_without_edges_there_is_nothing_to_fuse(n):
+def test_without_edges_the_bound_is_zero(n):
     assert consensus_bound(graph_problem(Graph.from_matrix(np.eye(n)), 0.0)) == 0.0

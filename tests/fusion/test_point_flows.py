@@ -184,7 +184,7 @@ def test_conjugate_gradients_converge_on_a_chain(n):
 
 @given(seeds)
 @settings(max_examples=20)
-def test_duals_go_to_pairs_and_back(seed):
+def test_pair_duals_round_trip(seed):
     rng = np.random.default_rng(seed)
     Y, other, along = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), 0.3
     pair, part = rng.integers(-1, 3, 9), rng.normal(size=9)

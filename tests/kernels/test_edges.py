@@ -48,7 +48,7 @@ def fresh(edges, n, m, runs=1):
 
 
 @given(cases())
-def test_differences_and_their_adjoint_are_the_incidence_matrix(case):
+def test_differences_and_their_adjoint_agree_with_the_incidence_matrix(case):
     edges, D, C, Y, _ = case
     np.testing.assert_allclose(kernels.differences(C, edges), D @ C, atol=1e-14)
     np.testing.assert_allclose(kernels.adjoint(Y, edges, len(C)), D.T @ Y, atol=1e-13)
@@ -74,7 +74,7 @@ def test_penalty_value_is_the_sum_over_edges(case):
 
 
 @given(cases())
-def test_project_dual_projects_every_row_elsewhere_or_in_place(case):
+def test_project_dual_projects_every_row_into_out_or_in_place(case):
     edges, _, C, _, rng = case
     Y = rng.normal(size=(edges.tail.size, C.shape[1]))
     expected, before, out = (
@@ -100,7 +100,7 @@ def test_sizes_are_norms_weighted_by_the_stiffness(case):
 
 
 @given(cases(), st.floats(0.0, 1.0))
-def test_extrapolate_moves_forward_and_stores_the_old_point(case, weight):
+def test_extrapolate_follows_the_formula_and_stores_the_old_point(case, weight):
     _, _, X, _, rng = case
     Y = rng.normal(size=X.shape)
     before, old = X.copy(), Y.copy()
@@ -156,7 +156,7 @@ def test_scratch_fits_the_pass_it_is_for(rows):
 
 
 @given(cases(), st.floats(0.0, 1.0))
-def test_components_are_those_found_by_walking(case, share):
+def test_components_agree_with_graph_traversal(case, share):
     edges, _, C, _, rng = case
     joined = rng.random(edges.tail.size) < share
     found = components(len(C), edges.tail, edges.head, joined)

@@ -57,7 +57,7 @@ def test_projection_is_the_nearest_point_of_the_sum_of_balls(x, soft, block):
 
 
 @given(vectors(), thresholds, thresholds)
-def test_projection_lies_in_the_dual_ball_and_stays_put(x, soft, block):
+def test_projection_lies_in_the_dual_ball_and_is_idempotent(x, soft, block):
     y = projection(x, soft, block)
     size = np.abs(x).max(initial=1.0)
     assert excess(y, soft, block) <= 1e-13 * size
@@ -65,7 +65,7 @@ def test_projection_lies_in_the_dual_ball_and_stays_put(x, soft, block):
 
 
 @given(vectors(), thresholds, thresholds)
-def test_flag_says_whether_the_prox_is_zero(x, soft, block):
+def test_flag_is_set_exactly_where_the_prox_is_zero(x, soft, block):
     inside = np.empty_like(x)
     round_off = 1e-13 * np.abs(x).max(initial=1.0)
     if split(x, soft, block, inside):
@@ -105,7 +105,7 @@ def test_prox_minimises_its_objective(x, soft, block, seed):
 
 
 @given(pairs_of_vectors(), l1_ratios)
-def test_norms_are_the_formula(pair, l1_ratio):
+def test_norms_agree_with_the_formula(pair, l1_ratio):
     expected = [naive.mixed_norm(x, l1_ratio) for x in pair]
     np.testing.assert_allclose(norms(pair, l1_ratio), expected, rtol=1e-14)
 

@@ -43,7 +43,7 @@ def test_projection_is_feasible_and_nearest(constraint, seed, n, scale):
 
 
 @given(seed=seeds, n=sizes, scale=scales)
-def test_no_permutation_lies_ahead_of_the_projection(seed, n, scale):
+def test_variational_inequality_holds_for_every_permutation(seed, n, scale):
     X = scale * np.random.default_rng(seed).normal(size=(n, n))
     P = DoublyStochastic().project(X).C
     away = X - P
@@ -62,7 +62,7 @@ def test_projection_is_nonexpansive_and_idempotent(constraint, seed, n, scale):
 
 @pytest.mark.parametrize("constraint", SETS[:2], ids=lambda c: type(c).__name__)
 @given(seed=seeds, n=sizes)
-def test_warm_start_changes_nothing_but_the_road(constraint, seed, n):
+def test_warm_start_does_not_change_the_projection(constraint, seed, n):
     A, B = np.random.default_rng(seed).normal(size=(2, n, n))
     _, warm = constraint.project(A)
     u, v = (side.copy() for side in warm)
@@ -130,7 +130,7 @@ def test_residual_is_the_largest_violation(seed, n):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_public_projection_keeps_single_precision_and_its_argument(dtype):
+def test_public_projection_keeps_single_precision_and_leaves_its_argument(dtype):
     X = np.arange(9).reshape(3, 3).astype(dtype)
     before = X.copy()
     P = project_doubly_stochastic(X)
@@ -149,6 +149,6 @@ def test_public_projection_keeps_single_precision_and_its_argument(dtype):
         (np.array([[np.inf, 0.0], [0.0, 1.0]]), "NaN or infinite"),
     ],
 )
-def test_public_projection_refuses(X, words):
+def test_public_projection_rejects_bad_input(X, words):
     with pytest.raises(ValueError, match=words):
         project_doubly_stochastic(X)

@@ -37,7 +37,7 @@ def drawn(seed, n):
 
 
 @given(seeds, sizes)
-def test_values_are_the_formulas(seed, n):
+def test_values_agree_with_the_formulas(seed, n):
     (kernel, proximity), rng = drawn(seed, n)
     C, K, B = rng.normal(size=(n, n)), kernel.matrix.dense, proximity.target
     assert kernel.evaluate(C)[0] == pytest.approx(0.5 * np.trace(C @ K @ C.T) - np.sum(K * C))
@@ -90,7 +90,7 @@ def test_lower_bound_is_below_every_feasible_point(seed, n):
 
 
 @given(seeds, sizes)
-def test_lower_bound_is_below_the_minimum_wherever_it_is_taken(seed, n):
+def test_lower_bound_is_below_the_minimum_at_any_centroids(seed, n):
     fidelities, rng = drawn(seed, n)
     least = random_doubly_stochastic(rng, n)
     for fidelity in fidelities:
@@ -127,7 +127,7 @@ def test_bound_of_a_kernel_is_tight_at_a_minimiser(seed, n):
 
 
 @given(seeds, st.integers(3, 9), st.sampled_from([0, 9]))
-def test_bound_of_a_kernel_loses_the_square_of_an_error(seed, n, inverted):
+def test_bound_of_a_kernel_has_a_second_order_error(seed, n, inverted):
     """Near a minimiser inside the set, but for what the ridge leaves of the gradient."""
     (kernel, _), rng = drawn(seed, n)
     C = random_doubly_stochastic(rng, n)
@@ -178,7 +178,7 @@ def test_the_product_of_a_ridge_solution_is_exact(inverted, monkeypatch):
 
 
 @given(seeds, st.lists(st.integers(0, 3), min_size=2, max_size=9))
-def test_a_contracted_term_is_the_full_one_at_fused_centroids(seed, groups):
+def test_a_contracted_term_equals_the_full_one_at_fused_centroids(seed, groups):
     labels = np.unique(groups, return_inverse=True)[1]
     n, count = labels.size, labels.max() + 1
     fidelities, rng = drawn(seed, n)
@@ -199,7 +199,7 @@ def test_a_contracted_term_is_the_full_one_at_fused_centroids(seed, groups):
         assert small.metric.inner(small.evaluate(A)[1], B) == pytest.approx(rise, abs=1e-9)
 
 
-def test_a_large_sparse_kernel_gives_what_a_dense_one_would():
+def test_large_sparse_and_dense_kernels_agree():
     rng = np.random.default_rng(5)
     matrix = kernel_of(random_kernel(rng, 420, density=0.01)).matrix
     C = rng.normal(size=(3, 420))

@@ -114,7 +114,7 @@ def test_spectrum_diagonalises_the_differences(seed, n, masses):
 
 
 @given(seeds, sizes, st.booleans())
-def test_norm_is_never_below_the_largest_stretch(seed, n, masses):
+def test_norm_is_never_below_the_largest_singular_value(seed, n, masses):
     fusion, _ = drawn(seed, n, masses=masses)
     differences = fusion.differences
     g = differences.graph

@@ -54,7 +54,7 @@ def test_objective_is_convex_along_segments(seed, model, lam, l1_ratio):
 
 
 @given(seeds, models, l1_ratios)
-def test_another_strength_is_the_same_problem_with_another_strength(seed, model, l1_ratio):
+def test_at_changes_only_the_penalty_strength(seed, model, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, model, 0.7, l1_ratio)
     C = random_feasible(rng, problem)
@@ -87,7 +87,7 @@ def test_certificate_is_never_below_the_true_suboptimality(seed, model, lam, l1_
 
 
 @given(seeds, models, l1_ratios)
-def test_no_part_of_a_gap_is_left_out(seed, model, l1_ratio):
+def test_the_gap_at_the_best_dual_covers_the_suboptimality(seed, model, l1_ratio):
     """Beside the best dual nothing hides it: the gap is all that a point is worse than the best."""
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, model, 0.3, l1_ratio)
@@ -112,7 +112,7 @@ def test_gaps_are_relative_to_the_objective_and_not_to_the_data(seed, model, lam
 
 
 @given(seeds, st.sampled_from(["graph", "simplex", "denoising"]), st.floats(-0.5, 0.5))
-def test_a_certificate_reports_the_violation_of_its_point(seed, model, off):
+def test_a_certificate_reports_the_constraint_violation(seed, model, off):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, model, 0.3, 0.05)
     C = (1.0 + off) * random_feasible(rng, problem)
@@ -123,7 +123,7 @@ def test_a_certificate_reports_the_violation_of_its_point(seed, model, off):
 
 @given(seeds, strengths, l1_ratios)
 @settings(max_examples=20)
-def test_certificate_of_a_large_graph_holds_as_well(seed, lam, l1_ratio):
+def test_certificate_of_a_large_graph_is_valid(seed, lam, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "graph", lam, l1_ratio)
     best = solved(problem, "admm", tol=1e-7, max_iter=2000)
@@ -145,7 +145,7 @@ def test_certificate_of_a_large_graph_holds_as_well(seed, lam, l1_ratio):
 @pytest.mark.parametrize("method", METHODS)
 @given(seed=seeds, model=models, lam=strengths, l1_ratio=l1_ratios)
 @settings(max_examples=8)
-def test_the_certificate_of_a_solution_is_that_of_its_point_and_dual(
+def test_the_certificate_of_a_solution_is_that_of_its_centroids_and_dual(
     method, seed, model, lam, l1_ratio
 ):
     problem = random_problem(np.random.default_rng(seed), model, lam, l1_ratio)
@@ -160,7 +160,7 @@ def test_the_certificate_of_a_solution_is_that_of_its_point_and_dual(
     assert solution.certificate.residual <= 1e-9
 
 
-def test_relative_gap_counts_round_off_of_a_vanishing_objective_as_nothing():
+def test_relative_gap_ignores_round_off_of_a_vanishing_objective():
     assert Certificate(-2.0, 1.0, 0.0, 1e-12).relative_gap == 0.5
     assert Certificate(1.0, -1e-18, 0.0, 1e-12).relative_gap == 0.0
     assert Certificate(0.0, 1e-17, 0.0, 1e-12).relative_gap == pytest.approx(1e-5)

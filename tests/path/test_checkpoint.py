@@ -158,7 +158,7 @@ def test_a_large_checkpoint_is_written_rarely_and_at_the_end(kernel, whole, unhu
 
 
 @pytest.mark.parametrize("after", [1, 7])
-def test_what_was_not_yet_written_survives_an_interrupt(
+def test_unwritten_levels_survive_an_interrupt(
     after, kernel, whole, unhurried, tmp_path, monkeypatch
 ):
     """Ctrl-C comes in the middle of a solve."""
@@ -178,7 +178,7 @@ def test_what_was_not_yet_written_survives_an_interrupt(
     assert_same_path(solve_path(kernel, checkpoint=tmp_path / "run.npz"), whole)
 
 
-def test_a_run_stopped_at_every_lam_still_arrives(tiny, tmp_path):
+def test_a_run_stopped_at_every_lam_still_finishes(tiny, tmp_path):
     expected = solve_path(tiny)
     for _ in expected.levels:
         path = solve_path(tiny, checkpoint=tmp_path / "run.npz", on_check=lambda point: True)
@@ -329,27 +329,27 @@ def assert_refused(call, file, match):
 
 
 @pytest.mark.parametrize("make", [*UNREADABLE, saved_path], ids=lambda make: make.__name__)
-def test_what_is_no_checkpoint_is_refused_and_left_alone(make, tiny, tmp_path):
+def test_other_files_are_rejected_as_checkpoints_and_not_modified(make, tiny, tmp_path):
     file = tmp_path / "run.npz"
     make(file, tiny)
     assert_refused(lambda: solve_path(tiny, checkpoint=file), file, "not a (readable )?checkpoint")
 
 
 @pytest.mark.parametrize("make", OTHER_RUNS, ids=lambda make: make.__name__)
-def test_the_checkpoint_of_another_run_is_refused_and_left_alone(make, tiny, tmp_path):
+def test_the_checkpoint_of_another_run_is_rejected_and_not_modified(make, tiny, tmp_path):
     file = tmp_path / "run.npz"
     make(file, tiny)
     assert_refused(lambda: solve_path(tiny, checkpoint=file), file, "checkpoint of another run")
 
 
 @pytest.mark.parametrize("make", UNREADABLE, ids=lambda make: make.__name__)
-def test_what_is_no_path_is_refused_and_left_alone(make, tiny, tmp_path):
+def test_other_files_are_rejected_as_paths_and_not_modified(make, tiny, tmp_path):
     file = tmp_path / "path.npz"
     make(file, tiny)
     assert_refused(lambda: Path.load(file), file, "not a (readable )?path")
 
 
-def test_a_missing_path_is_missing(tmp_path):
+def test_a_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"path\.npz"):
         Path.load(tmp_path / "path.npz")
 
@@ -364,7 +364,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("names", NAMES, ids=["str", "tuple", "int", "float", "mixed"])
-def test_a_saved_path_comes_back_to_the_last_bit(names, tiny, tmp_path):
+def test_a_saved_path_is_loaded_bit_for_bit(names, tiny, tmp_path):
     path = solve_path(as_graph(tiny, names=names), keep=lambda lam: lam > 0.1)
     path.save(tmp_path / "path.npz")
     loaded = Path.load(str(tmp_path / "path.npz"))
@@ -378,7 +378,7 @@ def test_a_saved_path_comes_back_to_the_last_bit(names, tiny, tmp_path):
     assert_same_path(Path.load(tmp_path / "again.npz"), path)
 
 
-def test_names_of_numpy_become_plain_and_other_objects_text():
+def test_numpy_names_become_python_scalars_and_other_objects_text():
     kept = decode_names(json.loads(json.dumps(encode_names((np.int64(3), np.str_("a"), b"raw")))))
     assert kept == (3, "a", "b'raw'")
 
@@ -401,7 +401,7 @@ def test_a_file_keeps_the_name_it_was_given(tiny, tmp_path):
     assert_same_path(Path.load(tmp_path / "no suffix"), path)
 
 
-def test_a_fingerprint_tells_runs_apart(tiny):
+def test_fingerprints_of_different_runs_differ(tiny):
     base = solve_path(tiny, [0.1])
     assert solve_path(tiny.copy(), [0.1]).provenance == base.provenance
     for other in (

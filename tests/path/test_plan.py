@@ -171,7 +171,7 @@ def test_an_interrupted_run_takes_the_same_steps(kind, after):
     assert found.complete == expected.complete
 
 
-def test_a_listener_ends_the_path():
+def test_a_callback_can_end_the_path():
     chain, seen = Chain([0.5, 1.0, 2.0]), []
     path = walked(
         chain, bisecting(chain, 0.1), listen=lambda level: seen.append(level) or len(seen) == 2
@@ -181,7 +181,7 @@ def test_a_listener_ends_the_path():
 
 
 @given(heights, st.floats(1e-4, 20.0), st.integers(1, 13))
-def test_the_share_of_a_path_is_a_share(values, lam, count):
+def test_the_progress_fraction_is_between_zero_and_one(values, lam, count):
     chain = Chain(values)
     for plan in (bisecting(chain, 0.1), Descending(LAM_MAX, 0.1, chain.n, 1, 12), Grid((0.1, 1.0))):
         low, high = sorted([lam, 1.5 * lam])
@@ -192,7 +192,7 @@ def test_the_share_of_a_path_is_a_share(values, lam, count):
     assert Grid((0.1, 1.0)).share(1.0, 1) == 1.0
 
 
-def test_progress_is_replaced_and_never_altered():
+def test_progress_is_replaced_and_never_modified():
     level = Chain([1.0]).level(Known(0.5, np.array([0, 1])), keep=False)
     empty = Progress()
     one = empty.solved(level, Known(0.5, level.labels))

@@ -19,7 +19,7 @@ def two_groups(shift):
 
 @pytest.mark.parametrize("shift", [1.0, 3.0])
 @pytest.mark.parametrize("most", [None, 6])
-def test_groups_that_hardly_touch_are_components(shift, most):
+def test_groups_with_negligible_weights_between_them_are_components(shift, most):
     _, K = two_groups(shift)
     assert 0.0 < K[:12, 12:].max() < WEAKEST
     path = solve_path(K, max_clusters=most)
@@ -32,7 +32,7 @@ def test_groups_that_hardly_touch_are_components(shift, most):
 
 @pytest.mark.parametrize("weight", [1e-3, 1e-5, 2e-6])
 @pytest.mark.parametrize("most", [None, 3])
-def test_blocks_that_weak_edges_join_fuse_last(weight, most):
+def test_blocks_joined_by_weak_edges_fuse_last(weight, most):
     """Certified all the way, over as many orders of magnitude of lam as the weights span."""
     rng = np.random.default_rng(0)
     noise = rng.uniform(0.5, 1.0, size=(15, 15))
@@ -47,7 +47,7 @@ def test_blocks_that_weak_edges_join_fuse_last(weight, most):
     np.testing.assert_array_equal(path.labels(n_clusters=3), np.repeat([0, 1, 2], 5))
 
 
-def test_what_round_off_spoils_is_not_called_solved(monkeypatch):
+def test_a_certificate_limited_by_round_off_is_not_solved(monkeypatch):
     """A price that no search can avoid, as of flows without digits for what they must bring."""
     K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
     monkeypatch.setattr(graph_solve, "complete_dual", lambda *_, **__: (None, 1.0))
@@ -59,7 +59,7 @@ def test_what_round_off_spoils_is_not_called_solved(monkeypatch):
 
 @pytest.mark.parametrize("method", ["admm", "primal_dual", "dual_fista"])
 @pytest.mark.parametrize("weight", [1e-8, 1e-40, 1e-310])
-def test_a_weight_that_counts_as_none_changes_nothing(method, weight):
+def test_a_negligible_weight_changes_nothing(method, weight):
     K = np.kron(np.eye(2), np.full((4, 4), 0.5)) + 2.0 * np.eye(8)
     touched = K.copy()
     touched[3, 4] = touched[4, 3] = weight
@@ -71,7 +71,7 @@ def test_a_weight_that_counts_as_none_changes_nothing(method, weight):
 
 
 @pytest.mark.parametrize("weight", [1e-14, 1e-40, 1e-310])
-def test_points_too(weight):
+def test_points_with_negligible_weights_are_components(weight):
     X, _ = two_groups(1.0)
     W = np.zeros((24, 24))
     W[:12, :12] = W[12:, 12:] = 1.0
@@ -122,7 +122,7 @@ def assert_certified_to_the_end(path, X, W, *, l1_ratio=0.0, tol=1e-3):
         [2e-12, 0.0, 1.0],
     ],
 )
-def test_points_that_weak_edges_join_meet_in_the_end(weights, dimension, l1_ratio):
+def test_points_joined_by_weak_edges_fuse_last(weights, dimension, l1_ratio):
     X, W = groups_in_a_row(weights, dimension)
     path = solve_points_path(X, 40, weights=W, l1_ratio=l1_ratio, tol=1e-3)
     assert path.n_clusters[-1] == 1 + weights.count(0.0)

@@ -32,9 +32,7 @@ def drawn(rng, n, parts, constraint, contracted):
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 @pytest.mark.parametrize("way", WAYS)
 @given(seeds, st.integers(2, 8), st.integers(1, 2), st.booleans())
-def test_the_centroid_step_is_the_nearest_in_its_quadratic(
-    constraint, way, seed, n, parts, contracted
-):
+def test_the_centroid_step_minimises_its_quadratic(constraint, way, seed, n, parts, contracted):
     rng = np.random.default_rng(seed)
     problem = drawn(rng, n, parts, constraint, contracted)
     rho, tau = 10.0 ** rng.uniform(-2.0, 1.0, 2)
@@ -86,7 +84,7 @@ def ring(n):
     return Graph.from_matrix(A + A.T + 3.0 * np.eye(n))
 
 
-def test_sparse_graphs_are_factored_and_full_ones_are_not():
+def test_sparse_graphs_are_factored_and_dense_ones_are_not():
     sparse = graph_problem(ring(60), 1.0)
     full = graph_problem(random_kernel(np.random.default_rng(0), 60), 1.0)
     assert isinstance(centroid_step(sparse, 1.0, 1.0, linear=True), Factored)
@@ -106,13 +104,13 @@ def test_a_graph_whose_factor_fills_up_is_not_factored():
     assert isinstance(centroid_step(graph_problem(graph, 1.0), 1.0, 1.0, linear=True), Rotated)
 
 
-def test_large_graphs_are_left_to_the_primal_dual_method_unless_factored(monkeypatch):
+def test_large_graphs_use_the_primal_dual_method_unless_factored(monkeypatch):
     monkeypatch.setattr(solve, "_LINEAR_ROWS", 200)
     assert solve.choose_method(graph_problem(ring(300), 1.0)) == admm.ADMM(linear=True)
     assert solve.choose_method(graph_problem(expander(), 1.0)).name == "primal_dual"
 
 
-def test_factored_and_rotated_steps_reach_the_same_solution():
+def test_factored_and_diagonalised_steps_reach_the_same_solution():
     problem = graph_problem(ring(60), 0.3)
     linear = admm.ADMM(linear=True)
     one = run(problem, linear, tol=1e-9)

@@ -71,7 +71,7 @@ def test_the_response_is_the_gradient_and_its_curvature_the_hessian(seed, l1_rat
 
 
 @given(seeds)
-def test_round_balls_need_no_second_array(seed):
+def test_euclidean_balls_agree_with_zero_soft_thresholds(seed):
     """The passes without soft thresholds do what those with thresholds of nought do."""
     rng = np.random.default_rng(seed)
     weights = random_weights(rng, 9)
@@ -107,7 +107,7 @@ def test_cheap_to_fuse_compares_the_cost_with_the_allowance(seed, l1_ratio):
 
 
 @pytest.mark.parametrize("l1_ratio", L1_RATIOS)
-def test_the_oracle_agrees(l1_ratio):
+def test_newton_agrees_with_the_oracle(l1_ratio):
     rng = np.random.default_rng(1)
     X, weights = rng.normal(size=(12, 3)), Graph.from_matrix(random_weights(rng, 12))
     for lam in (0.0, 0.05, 0.3):
@@ -120,7 +120,7 @@ def test_the_oracle_agrees(l1_ratio):
 
 
 @given(seeds, l1_ratios)
-def test_it_meets_dual_ascent(seed, l1_ratio):
+def test_newton_agrees_with_dual_ascent(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "points", float(rng.uniform(0.01, 1.0)), l1_ratio)
     one = run(problem, SemismoothNewton(), tol=1e-10, max_iter=200, check_every=1)
@@ -133,7 +133,7 @@ def test_it_meets_dual_ascent(seed, l1_ratio):
 
 
 @given(seeds, l1_ratios)
-def test_contraction_changes_nothing(seed, l1_ratio):
+def test_contraction_does_not_change_the_solution(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "points", 0.0, l1_ratio)
     start = None
@@ -156,7 +156,7 @@ def test_contraction_changes_nothing(seed, l1_ratio):
 
 
 @given(seeds, l1_ratios)
-def test_a_start_on_the_line_changes_nothing(seed, l1_ratio):
+def test_an_interpolated_warm_start_does_not_change_the_solution(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "points", 0.0, l1_ratio)
     options = {"tol": 1e-6, "max_iter": 200}
@@ -176,7 +176,7 @@ def test_a_start_on_the_line_changes_nothing(seed, l1_ratio):
             assert_array_equal(one.dual, dual)
 
 
-def test_a_start_on_the_line_saves_iterations():
+def test_an_interpolated_warm_start_saves_iterations():
     rng = np.random.default_rng(4)
     X, weights = rng.normal(size=(60, 3)), Graph.from_matrix(random_weights(rng, 60))
     problem, options = points_problem(X, weights, 0.0), {"tol": 1e-6, "max_iter": 200}
@@ -191,7 +191,7 @@ def test_a_start_on_the_line_saves_iterations():
 
 @pytest.mark.parametrize("weight", [1e-6, 1e-12, 1e-30])
 @pytest.mark.parametrize("lam", [1e-3, 1.0])
-def test_an_edge_of_next_to_no_weight_fuses_nothing(weight, lam):
+def test_an_edge_of_negligible_weight_fuses_nothing(weight, lam):
     """An outlier has a nearest neighbour like any other point, and Gaussian weights underflow."""
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(8, 2)), [[40.0, 0.0], [40.0, 0.1]]])
@@ -214,7 +214,7 @@ def test_an_edge_of_next_to_no_weight_fuses_nothing(weight, lam):
     assert found.n_clusters == alone.n_clusters + (2 if lam < 0.01 else 1)
 
 
-def test_a_cluster_that_has_to_part_is_parted():
+def test_a_cluster_without_a_flow_is_split():
     # A start that wrongly has everything in one cluster: the flows do not exist, and say so.
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(6, 2)), rng.normal(size=(6, 2)) + 9.0])
@@ -229,7 +229,7 @@ def test_a_cluster_that_has_to_part_is_parted():
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.5, 0.9])
-def test_spoiled_flows_are_not_believed(kept, monkeypatch):
+def test_infeasible_flows_are_not_certified(kept, monkeypatch):
     """Clusters whose flows are called whole, and are not, have no certificate to end with."""
     rng = np.random.default_rng(1)
     X, weights = rng.normal(size=(20, 2)), Graph.from_matrix(random_weights(rng, 20))
@@ -252,7 +252,7 @@ def test_spoiled_flows_are_not_believed(kept, monkeypatch):
 
 
 @given(seeds)
-def test_links_between_contractions_are_the_contractions_themselves(seed):
+def test_links_between_contractions_agree_with_direct_contraction(seed):
     rng = np.random.default_rng(seed)
     problem = points_problem(rng.normal(size=(9, 2)), Graph.from_matrix(random_weights(rng, 9)), 1)
     labels = first_occurrence(rng.integers(0, 6, 9))
@@ -276,7 +276,7 @@ def test_links_between_contractions_are_the_contractions_themselves(seed):
 
 
 @pytest.mark.parametrize("patience", [(), (1000,), (1, 1000)])
-def test_factors_groups_and_conjugate_gradients_lead_to_the_same_answer(patience, monkeypatch):
+def test_factors_groups_and_conjugate_gradients_agree(patience, monkeypatch):
     rng = np.random.default_rng(3)
     X, weights = rng.normal(size=(30, 2)), Graph.from_matrix(random_weights(rng, 30))
     problem = points_problem(X, weights, 0.1)
@@ -299,7 +299,7 @@ def test_a_system_too_stiff_for_a_factor_ends_the_subproblem(monkeypatch):
     assert_array_equal(state.C, C)
 
 
-def test_other_models_are_refused():
+def test_other_models_are_rejected():
     rng = np.random.default_rng(0)
     with pytest.raises(TypeError, match=r"squared distances and no constraint.*Kernel"):
         run(random_problem(rng, "graph", 0.1, 0.0), SemismoothNewton())
