@@ -1,4 +1,4 @@
-"""Break the code that carries the certificate, one line at a time, and see that a test notices.
+"""Break the code behind the certificate, one line at a time, and check that a test fails.
 
 A mutant is one wrong line, and the tests that have to fail because of it. Each is applied to a copy
 of the sources, never to the checkout, and its tests are run against that copy:
@@ -25,16 +25,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-# What the tests need of the checkout.
+# Parts of the checkout that the tests need.
 COPIED = ("src", "tests", "pyproject.toml")
-# A run that takes longer, in seconds, has no verdict: tests of one mutant take some seconds.
+# Time limit of a run in seconds: the tests of one mutant take a few seconds.
 LIMIT = 900
-# What pytest returns when tests have failed, and when all have passed.
+# Exit codes of pytest: some tests failed, all tests passed.
 FAILED, PASSED = 1, 0
 
 
 class Mutant(NamedTuple):
-    """A wrong line: its file inside the package, old and new text, why it matters, who notices."""
+    """A faulty line: its file inside the package, old and new text, reason, and failing tests."""
 
     file: str
     old: str
@@ -48,7 +48,7 @@ class Mutant(NamedTuple):
         return Path("src") / "convexhc" / self.file
 
     def applied(self, source: str) -> str:
-        """The source with the wrong line; the old text has to be there exactly once."""
+        """The source with the faulty line; the old text must occur exactly once."""
         count = source.count(self.old)
         if count != 1:
             raise ValueError(f"{self.file} has {count} times, and not once: {self.old!r}")
@@ -483,7 +483,7 @@ MUTANTS = (
 
 @contextmanager
 def copied() -> Iterator[Path]:
-    """A folder with a copy of what is tested, for as long as it is needed."""
+    """A temporary folder with a copy of the tested code."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name)
         for part in COPIED:
@@ -496,10 +496,10 @@ def copied() -> Iterator[Path]:
 
 
 def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a copy, on the package that is there.
+    """Run Python in a copy, with the package of that copy.
 
-    No bytecode is kept, which goes by the second of a change. Compiled kernels stay in the copy, in
-    a folder for every version of their sources (see conftest.py).
+    No bytecode is written, because its timestamps have a resolution of one second. Compiled kernels
+    stay in the copy, in one folder per version of their sources (see conftest.py).
     """
     path = os.pathsep.join([str(folder / "src"), str(folder)])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -520,7 +520,7 @@ def run_tests(folder: Path, tests: Sequence[str]) -> subprocess.CompletedProcess
 
 
 def verdict(folder: Path, mutant: Mutant) -> str:
-    """Whether the tests of a mutant notice it; the copy is then what it was."""
+    """Whether the tests of a mutant detect it; the copy is restored afterwards."""
     target, kept = folder / mutant.path, ROOT / mutant.path
     target.write_text(mutant.applied(kept.read_text(encoding="utf-8")), encoding="utf-8")
     try:
@@ -528,7 +528,7 @@ def verdict(folder: Path, mutant: Mutant) -> str:
     except subprocess.TimeoutExpired:
         return "no verdict: the tests do not end"
     finally:
-        # With its time, by which compiled kernels are known.
+        # With its modification time, which identifies compiled kernels.
         shutil.copy2(kept, target)
     if code == FAILED:
         return "killed"

@@ -1,4 +1,4 @@
-"""The rules of the house, read from the source: who may import whom, and what stands where."""
+"""Architecture rules, checked on the source: import directions and where things belong."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "convexhc"
 
-# Each room may import from those before it. A new file at the top of the package is a new room
-# and takes its place here.
+# Each module may import from those before it. A new file at the top of the package must
+# be added here.
 ROOMS = [
     "_types",
     "_checks",
@@ -48,12 +48,12 @@ ROOMS = [
     "commands",
     "cli",
 ]
-# The package itself and `python -m convexhc` stand outside: they gather what the rooms offer.
+# The package itself and `python -m convexhc` are outside this order: they import from all modules.
 OUTSIDE = ["__init__", "__main__"]
 
 OPTIONAL = {"anndata", "cvxpy", "dask", "distributed", "igraph", "matplotlib", "networkx"}
 OPTIONAL |= {"pandas", "tqdm"}
-# Results are saved as arrays and text, and a library that clusters has no business on the network.
+# Results are saved as arrays and text only, and the library does not use the network.
 FORBIDDEN_MODULES = {"pickle", "cloudpickle", "dill", "marshal", "shelve"}
 FORBIDDEN_MODULES |= {"ftplib", "http", "httpx", "requests", "socket", "urllib", "urllib3"}
 FORBIDDEN_CALLS = {"__import__", "eval", "exec", "joblib.dump", "joblib.load"}
@@ -101,7 +101,7 @@ def imports(module: Module, nodes: Iterator[ast.AST] | None = None) -> Iterator[
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
-    """Every call with the name it is made by, as written: `print`, `joblib.load`, `a.b.step`."""
+    """Every call with the name of its function as written: `print`, `joblib.load`, `a.b.step`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             yield node, ast.unparse(node.func)
@@ -142,7 +142,7 @@ def rooms_in_order(module: Module) -> Iterator[Finding]:
             continue
         target = [*name.split("."), ""][1]
         if target not in ROOMS:
-            # Only the command line stands above the package's own names.
+            # Only the command line may import from the package itself.
             if module.room != "cli":
                 yield line, f"imports {name}, which is not a room below {module.room}"
         elif ROOMS.index(target) > here:
@@ -189,7 +189,7 @@ LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.Genera
 
 
 def one_solver_loop(module: Module) -> Iterator[Finding]:
-    # matplotlib's axes have a step of their own.
+    # matplotlib's axes have a `step` method too.
     if module.path == "solvers/loop.py" or module.room == "plots":
         return
     for loop in ast.walk(module.tree):
@@ -332,8 +332,8 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
 def broken_links(text: str, folder: Path) -> list[str]:
-    """Links of a Markdown text that name no file or heading; addresses elsewhere are not tried."""
-    # Brackets followed by parentheses are no link inside code.
+    """Links of a Markdown text without a target file or heading; URLs are not checked."""
+    # Inside code, brackets followed by parentheses are not links.
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
     targets = [t for t in LINK.findall(prose) if not re.match(r"[a-z]+:", t)]
     broken = []

@@ -1,4 +1,4 @@
-"""`convexhc.cluster`: a graph of which nothing is known, at every scale."""
+"""`convexhc.cluster`: clusters of a graph at every scale, with default options."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def small():
     return planted(0)[0]
 
 
-# Fifteen lam are enough where it only matters that two paths are the same.
+# Fifteen lam are enough for tests that compare two paths.
 quick = partial(cluster, lambdas=15)
 
 
@@ -96,7 +96,7 @@ def test_both_levels_of_the_fractal_graph_are_found_exactly(fractal, path):
 
 
 def test_prunings_of_one_tree_are_clusters_of_it(path):
-    """Each is a union of branches: a cluster and a branch hold each other or are apart."""
+    """A cluster and a branch are nested or disjoint."""
     binary = path.flat_clusters.binary
     branches = [frozenset([leaf]) for leaf in range(len(path.names))]
     for a, b in binary.rows:
@@ -113,7 +113,7 @@ def test_every_lam_is_certified(path, small_path):
         assert {point.status for point in one.levels} == {Status.SOLVED}
         assert one.relative_gap.max() <= 1e-4
         assert one.complete
-        # It ends where everything is one cluster, and not beyond.
+        # It ends at the first lam with one cluster.
         assert np.flatnonzero(one.n_clusters == 1).tolist() == [len(one.levels) - 1]
         assert is_valid_linkage(one.linkage)
         assert (np.diff(one.lambdas) > 0).all()
@@ -210,7 +210,7 @@ def test_disconnected_parts_merge_only_at_the_top():
     A[:24, :24], A[24:48, 24:48] = one, other
     found = quick(A, test_structure=False)
     assert found.complete
-    # Two parts, and two nodes without edges.
+    # Two components, and two isolated nodes.
     np.testing.assert_array_equal(found.components, [0] * 24 + [1] * 24 + [2, 3])
     assert found.n_clusters[-1] == 4
     assert found.tree.root_joins == 3
@@ -268,7 +268,7 @@ def test_the_type_of_the_weights_does_not_matter(kind):
 
 
 def test_whole_weights_are_weights():
-    """Twice an edge is an edge of weight two."""
+    """A duplicated edge equals an edge of weight two."""
     A = np.rint(3 * planted(0)[0]).astype(np.int64)
     edges = [(i, j) for i in range(24) for j in range(i) for _ in range(A[i, j])]
     graph = nx.MultiGraph(edges)
@@ -380,7 +380,7 @@ def test_a_graph_without_groups_gets_a_caution_everywhere(noise):
     page = report_html(found, graph=convexhc.as_graph(noise))
     assert "caution: the graph has no groups beyond chance" in page
     assert "no groups beyond chance" in found._repr_html_()
-    # Who does not want the test is not warned.
+    # Without the test there is no warning.
     silent = cluster(noise, 20, test_structure=False)
     assert silent.structure is None
     assert "caution" not in silent.summary()
@@ -397,7 +397,7 @@ def test_the_clusterer_warns_where_there_are_no_groups(noise):
     for A in (noise, drawn):
         with pytest.warns(NoStructureWarning, match="no groups beyond chance") as told:
             ConvexHierarchicalClustering(similarity="graph").fit(A)
-        # The warning points at the line that asked.
+        # The warning points to the line of the caller.
         assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -414,7 +414,7 @@ def test_the_clusterer_does_not_warn_of_the_karate_club():
 
 
 def test_a_collapsing_path_raises_a_warning():
-    """Nodes that are all alike but for their number fuse in one step of the paper's problem."""
+    """Equivalent nodes all fuse at one lam of the paper's problem."""
     K = np.ones((40, 40)) + np.diag(np.linspace(1.0, 1.1, 40))
     found = solve_path(K, [1e-6, 1e3])
     assert found.collapses

@@ -1,4 +1,4 @@
-"""Many graphs: the same paths as one by one, failures kept apart, runs that go on."""
+"""Many graphs: the same paths as single calls, failures reported, runs resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller may rely on: inputs untouched, statuses true, labels exact, bad input refused."""
+"""Contracts: inputs not modified, correct status, exact labels, bad input rejected."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_spent_budget_is_reported_with_advice(K, method):
     assert solution.relative_gap > 1e-9
     assert "raise max_iter" in solution.status.value
     assert "loosen tol" in solution.status.value
-    # What came out is a feasible, certified point all the same.
+    # The result is still feasible and certified.
     assert solution.certificate.residual <= 1e-9
     assert np.isfinite(solution.objective)
     none = convexhc.solve(K, 0.2, method=method, max_iter=0)
@@ -329,7 +329,7 @@ def test_auto_is_one_of_the_methods_and_solves(K, constraint):
 
 
 def wine():
-    """Points of three kinds, some far out: for long nearly all are alone, then a giant gathers."""
+    """Three classes with outliers: nearly all points are single, then one giant cluster grows."""
     return StandardScaler().fit_transform(load_wine().data)
 
 
@@ -356,7 +356,7 @@ def test_all_outputs_use_the_same_suggested_scale(data, space):
         model.set_params(weights=None if data == "all at once" else 10)
     fitted = model.fit(K)
     path = fitted.path_
-    # The estimator, the table of labels and the summary tell of the suggested clusters,
+    # The estimator, the table of labels and the summary use the suggested clusters,
     suggestion = path.suggestion
     np.testing.assert_array_equal(fitted.labels_, suggestion.labels)
     assert fitted.n_clusters_ == suggestion.n_clusters == suggestion.labels.max() + 1
@@ -366,7 +366,7 @@ def test_all_outputs_use_the_same_suggested_scale(data, space):
     noun = "cluster" if suggestion.n_clusters == 1 else "clusters"
     said = f"suggested scale: {suggestion.n_clusters} {noun}"
     assert re.search(f"^{said}, ", path.summary(), re.MULTILINE)
-    # and what stands on the axis of lam shows the plateau nearest to them.
+    # and figures over lam show the plateau nearest to them.
     chosen = path.suggested_plateau
     assert chosen == fitted.plateau_ == suggestion.plateau
     assert chosen in path.plateaus

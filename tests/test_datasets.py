@@ -82,7 +82,7 @@ def test_fractal_graph_is_connected_at_every_level(seed, p):
 def test_fewer_super_nodes_are_linked_with_a_smaller_probability():
     full = [fractal_graph(seed).adjacency.nnz for seed in range(10)]
     half = [fractal_graph(seed, p_super=0.5).adjacency.nnz for seed in range(10)]
-    # 84 pairs of super nodes, two stored entries each; half of them go, by the law of 840 coins.
+    # 84 pairs of super nodes, two stored entries each; half are removed, a binomial of 840 trials.
     assert 0.4 < (np.mean(full) - np.mean(half)) / (2 * 84) < 0.6
 
 
@@ -138,7 +138,7 @@ def test_fractal_graph_rejects_invalid_options(options, error, words):
 
 @given(seed=seeds, sizes=st.lists(counts, min_size=1, max_size=4))
 def test_nested_blocks_with_certain_edges_are_the_blocks(seed, sizes):
-    # Probability 1 inside the finest blocks and 0 elsewhere leaves no chance: disjoint cliques.
+    # Probability 1 inside the finest blocks and 0 elsewhere gives disjoint cliques.
     probabilities = [0.0] * (len(sizes) - 1) + [1.0]
     adjacency, labels = nested_blocks(sizes, probabilities, seed)
     n = int(np.prod(sizes))

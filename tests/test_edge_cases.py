@@ -1,4 +1,4 @@
-"""The corners: no edges, one node, several components, twins, odd types, extreme scales."""
+"""Edge cases: no edges, one node, several components, identical nodes, dtypes, scales."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
 import convexhc
 from convexhc import Status, as_graph, solve, solve_path
 
-# Two triangles and a node on its own.
+# Two triangles and an isolated node.
 APART = np.eye(7)
 APART[:3, :3] += 1.0
 APART[3:6, 3:6] += 1.0
@@ -27,7 +27,7 @@ TWINS = np.array([[1.0, 1.0, 0.2], [1.0, 1.0, 0.2], [0.2, 0.2, 1.0]])
 
 @dataclass(frozen=True)
 class Case:
-    """A similarity, the weights of its edges if others, and its connected components."""
+    """A similarity, edge weights if given separately, and its connected components."""
 
     K: Any
     components: list[int]
@@ -70,7 +70,7 @@ CASES = {
 }
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
-# A march that has not ended by then never will.
+# Limit on the number of levels: a longer path would not end.
 ENOUGH = 200
 
 
@@ -186,7 +186,7 @@ def test_identical_nodes_are_fused_under_any_penalty():
 
 
 def test_components_do_not_affect_each_other():
-    """Every component alone has the clusters it has among the others."""
+    """A component has the same clusters alone and among the others."""
     whole = solve_path(APART, [0.1, 0.3, 0.6])
     for part in ([0, 1, 2], [3, 4, 5]):
         alone = solve_path(APART[np.ix_(part, part)], [0.1, 0.3, 0.6])
@@ -195,7 +195,7 @@ def test_components_do_not_affect_each_other():
 
 
 def test_a_chain_of_many_nodes_has_a_deep_tree():
-    """Ever weaker links, so that the nodes join one after the other."""
+    """Links become weaker along the chain, so the nodes merge one by one."""
     weights = 0.9 ** np.arange(39)
     K = np.diag(np.full(40, 2.0)) + np.diag(weights, 1) + np.diag(weights, -1)
     path = solve_path(K, np.geomspace(0.01, 1000.0, 40))
@@ -205,7 +205,7 @@ def test_a_chain_of_many_nodes_has_a_deep_tree():
 
 
 def test_an_edge_list_may_declare_isolated_nodes():
-    """The weights are the edges; the similarity gives every node itself."""
+    """The weights are the edges; the similarity is the identity."""
     graph = as_graph([("a", "b", 1.0), ("b", "c", 1.0), ("d", "d", 0.0)])
     K = convexhc.similarity.normalized(graph)
     path = solve_path(K)

@@ -1,4 +1,4 @@
-"""The clusterers: agreement with the functions they are made of."""
+"""The estimators agree with the functions they call."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_attributes_restate_the_path(space):
     else:
         options = {"l1_ratio": 0.3, "tol": 1e-3}
         path = solve_features_path(K, **options)
-    # Where nothing is said of the space, weights decide.
+    # With space="auto", the weights decide.
     fitted = OfSimilarity(2, **options).fit(K)
     assert_array_equal(OfSimilarity(space=space, **options).fit(K).linkage_, fitted.linkage_)
     assert_array_equal(fitted.lambdas_, path.lambdas)
@@ -121,7 +121,7 @@ def test_without_a_number_the_suggested_scale_is_used_and_reported(caplog, weigh
 
 
 def with_loners() -> np.ndarray:
-    """Two cliques, and at each four nodes that join it one by one."""
+    """Two cliques, each with four nodes that join it one by one."""
     A = np.kron(np.eye(2), np.ones((6, 6)))
     A[5, 6] = A[6, 5] = 0.05
     K = np.eye(20) * 3.0
@@ -149,7 +149,7 @@ def test_small_clusters_do_not_end_a_plateau():
     condensed, labels = path.tree.suggest(min_cluster_size=3)
     assert_array_equal(np.bincount(labels), [10, 10])
     assert condensed.n_clusters == 2
-    # The loners that join on the way part the plain path into narrower plateaus.
+    # Single nodes that join later divide the plain path into narrower plateaus.
     assert condensed.log_width > path.tree.suggest()[0].log_width
 
 
@@ -161,7 +161,7 @@ def test_components_that_are_all_small_end_in_one_cluster():
 
 @pytest.mark.parametrize("weights", ["multiscale", 10])
 def test_components_are_clusters_however_small(weights):
-    """There is nothing else to split, and no edge speaks for joining them."""
+    """No edge connects them, so they are never merged."""
     K = np.kron(np.eye(3), np.ones((2, 2))) + np.eye(6)
     fitted = OfSimilarity(weights=weights, min_cluster_size=3).fit(K)
     assert fitted.n_connected_components_ == 3
@@ -221,7 +221,7 @@ def test_names_are_kept_if_they_are_unique():
     model = clone(NEIGHBOURS).fit(table)
     assert model.path_.names == tuple("abcdefghijklmnopqr")
     assert_array_equal(model.feature_names_in_, ["x", "y"])
-    # Rows of the same name are no mistake in scikit-learn.
+    # Duplicate row names are valid in scikit-learn.
     model.fit(table.set_axis(["a"] * 18))
     assert model.path_.names == tuple(range(18))
     assert not hasattr(model.fit(points()), "feature_names_in_")
@@ -253,7 +253,7 @@ def test_the_similarity_is_the_one_named(similarity):
     model = ConvexHierarchicalClustering(2, similarity=similarity, n_neighbors=4, tol=1e-2)
     paper = clone(model).set_params(weights=10).fit(data())
     assert_array_equal(paper.linkage_, solve_path(K, weights=10, tol=1e-2).linkage)
-    # A shift is no matter of the graph alone: then K itself is made, and not only its features.
+    # With a shift, K itself is computed and not only its features.
     model.set_params(shift=K.shift).fit(data())
     assert_array_equal(model.linkage_, solve_features_path(K, tol=1e-2).linkage)
     assert paper.similarity_.items() >= {"kind": K.kind, "shift": K.shift}.items()
@@ -263,7 +263,7 @@ def test_the_similarity_is_the_one_named(similarity):
 
 
 @pytest.mark.parametrize("made", ["graph", "nearest_neighbors"])
-def test_defaults_are_chosen_from_the_graph(made):
+def test_the_default_estimator_agrees_with_cluster(made):
     data = nested() - np.eye(12) if made == "graph" else points()
     graph = data if made == "graph" else similarity.neighbor_graph(data, n_neighbors=4)
     model = ConvexHierarchicalClustering(3, similarity=made, n_neighbors=4, tol=1e-3)
@@ -273,7 +273,7 @@ def test_defaults_are_chosen_from_the_graph(made):
     assert_array_equal(fitted.labels_, path.labels(n_clusters=3))
     assert fitted.similarity_ == path.provenance.options["similarity"]
     assert fitted.path_.structure is None
-    # The l1 norm has a say if it is given one.
+    # l1_ratio is passed on.
     K = similarity.from_graph(graph, shift=0.0)
     absolute = clone(model).set_params(l1_ratio=0.5, shift=0.0).fit(data)
     expected = solve_features_path(K, l1_ratio=0.5, tol=1e-3)
@@ -355,7 +355,7 @@ def test_without_edges_clusters_merge_only_at_the_top(n_clusters):
         fitted = OfSimilarity(n_clusters, weights=weights).fit(np.eye(4))
         assert fitted.n_connected_components_ == 4
         assert fitted.n_clusters_ == (4 if n_clusters is None else n_clusters)
-        # One lam alone cannot say which of them are nearer.
+        # There is no lam at which only some of them are merged.
         assert fitted.path_.labels(n_clusters=3, by="lam").max() == 0
 
 
@@ -369,7 +369,7 @@ def test_an_exhausted_budget_raises_a_warning():
 
 def test_a_fit_survives_pickling():
     fitted = ConvexHierarchicalClustering(similarity="two_hop", tol=1e-2).fit(nested())
-    # Touched, so that what is computed on demand is stored as well.
+    # Accessed first, so that cached properties are pickled as well.
     assert fitted.path_.is_nested
     revived = pickle.loads(pickle.dumps(fitted))
     assert vars(revived).keys() == vars(fitted).keys()
@@ -387,7 +387,7 @@ def test_cloned_with_all_its_parameters():
 
 
 def number_wanted(estimator, X, y=None):
-    # The rows and the columns of a similarity are drawn together.
+    # Rows and columns of a similarity are subsampled together.
     assert estimator.n_leaves_ == estimator.n_features_in_
     return -abs(estimator.n_clusters_ - 4)
 

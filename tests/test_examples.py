@@ -1,6 +1,6 @@
-"""Every script in `examples/` runs, and does what it says.
+"""Every script in `examples/` runs and does what its docstring says.
 
-Their options were picked on these data, so that this guards the scripts and measures nothing.
+Their options were chosen on these data: this tests the scripts, not the method.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def test_karate_recovers_the_two_sides_except_for_one_member(run):
 
 
 def test_southern_women_fall_into_two_groups_of_nine(run):
-    """In the order of the data, where women who went to the same parties stand together."""
+    """In the order of the data, in which women who attended the same events are adjacent."""
     variables, printed = run("southern_women")
     names = variables["path"].names
     assert variables["path"].clusters(n_clusters=2) == (names[:9], names[9:])

@@ -112,7 +112,7 @@ def test_asymmetry_beyond_the_rounding_of_the_dtype_is_rejected():
     matrix = np.array([[1.0, 0.5], [0.5 + 1e-8, 1.0]])
     with pytest.raises(ValueError, match="not symmetric"):
         Graph.from_matrix(matrix)
-    # In float32 the two are the same number.
+    # In float32 the two numbers are equal.
     assert Graph.from_matrix(matrix.astype(np.float32)).weight[0] == 0.5
 
 
@@ -167,7 +167,7 @@ def test_components_agree_with_networkx(matrix):
     expected = list(nx.connected_components(nx.from_numpy_array(matrix)))
     found = [set(np.flatnonzero(labels == label).tolist()) for label in range(count)]
     assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
-    # Numbered in the order in which the nodes meet them.
+    # Numbered by first occurrence.
     assert list(dict.fromkeys(labels.tolist())) == list(range(count))
 
 

@@ -33,7 +33,7 @@ def weights(A, scales=None):
 
 
 def dealt(seed, n, k):
-    """A partition at random into k groups, none of them empty."""
+    """A random partition into k nonempty groups."""
     rng = np.random.default_rng(seed)
     return rng.permutation(np.concatenate([np.arange(k), rng.integers(0, k, n - k)]))
 
@@ -177,7 +177,7 @@ def test_weights_do_not_depend_on_the_unit_of_the_adjacency(seed, unit):
 
 
 def test_pairs_separated_at_more_scales_have_smaller_weights():
-    """Four groups in two pairs: together, apart when fine, apart at every scale."""
+    """Four groups in two pairs: same group, separated at fine scales, separated at every scale."""
     graph = fractal_graph(0, n_meta=2, n_super=4, clique=8)
     W = weights(graph.adjacency).dense()
     same_fine = graph.fine[:, None] == graph.fine
@@ -188,7 +188,7 @@ def test_pairs_separated_at_more_scales_have_smaller_weights():
     )
     assert together.min() > apart.max()
     assert apart.min() > far.max()
-    # At every scale each node has partners beyond its group.
+    # At every scale each node has edges that leave its group.
     assert (kept & ~same_coarse).any(axis=1).all()
 
 

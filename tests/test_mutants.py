@@ -1,4 +1,4 @@
-"""The mutants of the certificate still name code and tests that are there."""
+"""The mutants of the certificate refer to existing code and tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from mutants import MUTANTS, ROOT, Mutant
 
-# Every file that carries the certificate has mutants.
+# Every file behind the certificate has mutants.
 FILES = {
     "fusion/conductances.py",
     "fusion/contraction.py",
@@ -29,7 +29,7 @@ FILES = {
 def test_a_mutant_changes_one_line_of_the_source(mutant):
     source = (ROOT / mutant.path).read_text(encoding="utf-8")
     broken = mutant.applied(source)
-    # Still Python, and another program.
+    # Valid Python, and a different program.
     assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(source))
 
 

@@ -1,4 +1,4 @@
-"""The progress line: what it shows, when it dares to tell the time left, and where it is silent."""
+"""The progress line: its text, its estimate of the remaining time, and when it is silent."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from convexhc.progress_line import ProgressLine
 
 
 class Terminal(io.StringIO):
-    """A stream that takes itself for a terminal."""
+    """A stream that reports to be a terminal."""
 
     def isatty(self):
         return True
 
     def last(self):
-        """The line as it stands: whatever was drawn before is gone."""
+        """The line as currently visible."""
         return self.getvalue().rsplit("\x1b[K", 1)[-1]
 
 
 class Clock:
-    """Time that passes when told to."""
+    """A clock that is advanced manually."""
 
     def __init__(self):
         self.time = 100.0

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of a clusterer: its own checks, and its callbacks."""
+"""Requirements of scikit-learn: its estimator checks and its callbacks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ import convexhc
 from convexhc import estimators
 from convexhc.estimators import ConvexClustering
 
-# Loose, for most checks ask whether a fit works, not how exact it is. "auto", since they make
-# similarities that are singular, or rounded to integers.
+# A loose tolerance, since most checks only test whether a fit works. "auto", since they use
+# similarities that are singular or rounded to integers.
 PRECOMPUTED = OfSimilarity(shift="auto", tol=0.03)
 PAPER = clone(PRECOMPUTED).set_params(weights=10, method="admm", lam_step=1.0)
 POINTS = ConvexClustering(n_lambdas=10, tol=0.01)
-# The checks pass points and similarities at random, in which there are no groups to find.
+# The checks use random points and similarities, which have no groups.
 at_random = pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.NoStructureWarning")
 
 
@@ -42,7 +42,7 @@ def expected_failures(estimator):
     [PRECOMPUTED, PAPER, NEIGHBOURS, POINTS], expected_failed_checks=expected_failures
 )
 def test_scikit_learn_accepts(estimator, check):
-    """A check raises what it finds, and leaves the estimator it was given as it was."""
+    """A check raises its findings and does not modify the estimator."""
     before = estimator.get_params()
     check(estimator)
     assert estimator.get_params() == before
@@ -62,7 +62,7 @@ def test_the_checks_for_scikit_learn_itself_pass_too(estimator, check):
 
 
 class Recorder:
-    """A callback that counts, and ends the path at a number of clusters."""
+    """A callback that counts its calls and ends the path at a number of clusters."""
 
     max_propagation_depth = None
 

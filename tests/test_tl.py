@@ -1,4 +1,4 @@
-"""The single-cell tool: what it writes, that it can be saved, and what it refuses."""
+"""The single-cell tool: what it writes, that it can be saved, and what it rejects."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_cells_without_groups_raise_a_warning():
     with pytest.warns(NoStructureWarning, match="no groups beyond chance"):
         tl.convexhc(cells)
     assert cells.obs["convexhc"].nunique() > 1
-    # Who asks for a number gets it without a word.
+    # With a given number there is no warning.
     tl.convexhc(cells, n_clusters=4)
     assert cells.obs["convexhc"].nunique() == 4
 
@@ -164,7 +164,7 @@ def test_another_graph_can_be_selected(adata):
 
 def test_duplicate_cell_names_are_accepted(adata):
     with warnings.catch_warnings():
-        # Some versions of anndata warn of such names, others do not.
+        # Some versions of anndata warn about such names.
         warnings.simplefilter("ignore", UserWarning)
         adata.obs_names = ["cell"] * 12
     tl.convexhc(adata, n_clusters=3)

@@ -1,4 +1,4 @@
-"""Connected components of the points model: solved apart, they are the whole problem."""
+"""Connected components of the points model: solved separately, they solve the whole problem."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ ISOLATED = 2
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    """Every component of these small data on its own."""
+    """Solve every component separately, although the data are small."""
     monkeypatch.setattr(components, "_MIN_DUAL_SIZE", 1)
 
 
 def scattered(seed=0, n=18, parts=3, columns=3):
-    """Points and weights in ``parts`` components and two single nodes, in no order."""
+    """Points and weights in ``parts`` components and two isolated nodes, in random order."""
     rng = np.random.default_rng(seed)
     W = np.zeros((n + ISOLATED,) * 2)
     W[:n, :n] = random_weights(rng, n, parts=parts)
     order = rng.permutation(n + ISOLATED)
-    # Components of different sizes: each has objectives and fusions at lam of its own.
+    # Components of different sizes fuse at different lam.
     size = np.repeat([0.3, 1.0, 4.0], [n // 3, n // 3, n + ISOLATED - 2 * (n // 3)])
     X = size[:, None] * rng.normal(size=(n + ISOLATED, columns))
     return X[order], Graph.from_matrix(W).permuted(order)
@@ -80,7 +80,7 @@ def test_objective_gap_and_iterations_are_sums():
             total = sum(getattr(one.certificate, value) for one in each)
             assert_allclose(getattr(whole.certificate, value), total, rtol=1e-9, atol=1e-13)
         assert whole.n_iter == sum(one.n_iter for one in each) > 0
-        # The dual alone proves the bound: in its balls, and its value written out.
+        # The dual alone proves the bound: it is feasible, and its value is computed explicitly.
         radius = lam * problem.penalty.differences.graph.weight
         assert (np.linalg.norm(whole.dual, axis=1) <= radius * (1.0 + 1e-12)).all()
         pull, X = problem.at(lam).penalty.pull(whole.dual), problem.fidelity.target
@@ -104,7 +104,7 @@ def test_each_component_agrees_with_a_separate_solve(l1_ratio):
                 np.unique(mine.labels[nodes], return_inverse=True)[1], theirs.labels
             )
             rows = path.centroids(mine.lam)[nodes]
-            # The mean itself, once it has been found.
+            # Exactly the mean, once the component is one cluster.
             met = nodes.size > 1 and i > 0 and alone.n_clusters[i - 1] == 1
             mean = cluster_means(X[nodes], theirs.labels)[theirs.labels]
             assert_array_equal(rows, mean if met else alone.centroids(theirs.lam))
@@ -190,7 +190,7 @@ def test_a_component_that_is_one_cluster_is_not_solved_again(monkeypatch):
     assert_array_equal(later.labels, piece)
     assert_array_equal(later.centroids, cluster_means(X, piece)[piece])
     assert_allclose(later.certificate.objective, end.certificate.objective, rtol=1e-12)
-    # Below its own lam, or with a dual that does not prove it, the mean is not taken for granted.
+    # At a smaller lam, or without a dual that proves it, the mean is not assumed.
     unproven = replace(end, dual=0.0 * end.dual)
     for lam, start in ((0.01, end), (100.0, unproven)):
         with pytest.raises(AssertionError, match="solved again"):
@@ -249,7 +249,7 @@ def test_a_single_component_is_solved_directly():
         assert found.n_iter == start.n_iter
 
 
-# Four triangles of points in the plane: three edges, six numbers in the dual of each.
+# Four triangles of points in the plane: three edges and six dual entries each.
 @pytest.mark.parametrize(
     ("least", "held"), [(6, [1, 1, 1, 1]), (7, [2, 2]), (13, [3, 1]), (24, None), (99, None)]
 )

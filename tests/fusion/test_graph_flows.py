@@ -133,7 +133,7 @@ def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, mon
         kernel = random_kernel(rng, 30, density=0.1)
         problem = graph_problem(kernel, 0.0)
         lam = 0.6 * consensus_bound(problem)
-        # Clusters of a larger lam: some of them hold, some nearly, some not.
+        # Clusters of a larger lam: some have a flow, some nearly, some none.
         at = problem.at(rng.choice([0.8, 0.9]) * lam)
         contraction = contract(at, solved(problem.at(lam), tol=1e-4).labels)
         dual = solved(contraction.problem, tol=1e-4).dual

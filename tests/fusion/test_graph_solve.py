@@ -1,4 +1,4 @@
-"""Starts from two solutions: on the line through them, feasible, and worth having."""
+"""Warm starts from two solutions: interpolated, feasible, and effective."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_warm_starts_interpolate_or_extrapolate_two_solutions(problem, lam):
     if 0.0 <= along <= 1.0:
         line = one.small.centroids + along * (other.small.centroids - one.small.centroids)
         np.testing.assert_allclose(start.centroids, line, atol=1e-12)
-        # Balls grow with lam as duals do: between two feasible ones all are.
+        # Balls grow linearly with lam, so the interpolation of feasible duals is feasible.
         np.testing.assert_allclose(at.penalty.feasible_dual(dual), dual, atol=1e-12)
 
 

@@ -37,7 +37,7 @@ def test_at_the_bound_the_consensus_is_optimal(constraint, l1_ratio, parts, seed
     problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio, constraint=CONSTRAINTS[constraint])
     at_bound = problem.at(consensus_bound(problem))
     found = solved(at_bound, tol=1e-7).certificate
-    # What the certificate leaves possible below the consensus is within its own gap.
+    # The consensus is optimal up to the gap of the certificate.
     J = consensus(kernel)
     assert at_bound.objective(J) <= found.objective + 1e-9 * abs(found.objective)
 
@@ -65,7 +65,7 @@ def test_above_the_bound_clusters_are_the_components(constraint, l1_ratio, parts
     problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio, constraint=CONSTRAINTS[constraint])
     above = solved(problem.at(1.05 * consensus_bound(problem)), tol=1e-8)
     np.testing.assert_array_equal(above.labels, kernel.components()[1])
-    # The smallest eigenvalue of the kernel is 1/2, which turns a gap into a distance.
+    # The smallest eigenvalue of the kernel is 1/2: a gap bounds the distance.
     distance = np.linalg.norm(above.centroids - consensus(kernel))
     assert distance <= np.sqrt(2.0 * max(above.certificate.gap, 0.0) / 0.5) + 1e-9
 
@@ -149,7 +149,7 @@ def test_on_a_tree_of_fused_points_the_bound_is_exact_too(seed, dimension):
     parent = np.array([rng.integers(0, i) for i in range(1, 12)])
     X, weight = rng.normal(size=(12, dimension)), rng.uniform(0.1, 1.0, 11)
     problem = points_problem(X, Graph.from_edges(12, parent, np.arange(1, 12), weight), 0.0)
-    # Contract some of the edges, at least one is left.
+    # Contract some of the edges; at least one is left.
     chosen = np.append(rng.random(10) < 0.5, False)
     joined = Graph.from_edges(12, parent[chosen], np.arange(1, 12)[chosen], weight[chosen])
     labels = joined.components()[1]

@@ -1,4 +1,4 @@
-"""Assignment bounds are valid from any start and exact from the right one."""
+"""Assignment bounds are valid from any start and exact from optimal potentials."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from convexhc.kernels.assignment import exact_bound, lower_bound
 
 @st.composite
 def problems(draw):
-    """Costs, whole masses (not always adding up to the number of columns), and potentials."""
+    """Costs, integer masses (which need not sum to the number of columns), and potentials."""
     c, m = draw(st.integers(1, 6)), draw(st.integers(1, 6))
-    # Sixteenths: the linear program below is solved to an absolute tolerance, not to the last bit.
+    # Multiples of 1/16: the linear program below is solved to an absolute tolerance, not exactly.
     number = st.integers(-64, 64).map(lambda k: k / 16)
     G = draw(hnp.arrays(np.float64, (c, m), elements=number))
     mass = draw(hnp.arrays(np.float64, c, elements=st.integers(1, 3)))
@@ -27,11 +27,11 @@ def problems(draw):
 
 
 def transport(G, mass):
-    """The linear program as it is written: its minimum and its dual solution."""
+    """The linear program in standard form: its minimum and its dual solution."""
     c, m = G.shape
     sums = np.vstack([np.kron(np.eye(c), np.ones(m)), np.kron(np.ones(c), np.eye(m))])
     target = np.concatenate([mass, np.full(m, mass.sum() / m)])
-    # One sum follows from the others; the solver needs to know nothing of it.
+    # One sum constraint is redundant; the solver does not need it.
     answer = linprog(G.ravel(), A_eq=sums[:-1], b_eq=target[:-1], method="highs")
     dual = np.append(answer.eqlin.marginals, 0.0)
     return answer.fun, dual[:c], dual[c:]

@@ -24,7 +24,7 @@ def squares(draw, max_side=8, count=1):
 
 @st.composite
 def grouped(draw, max_side=9):
-    """A matrix with one row a group, and the group of every node."""
+    """A matrix with one row per group, and the group of every node."""
     n = draw(st.integers(1, max_side))
     labels = draw(hnp.arrays(np.int64, n, elements=st.integers(0, n - 1)))
     groups = np.unique(labels, return_inverse=True)[1]
@@ -41,12 +41,12 @@ def sums_error(C, mass=None):
 
 
 def size(*matrices):
-    """Largest entry, the unit in which round-off is counted."""
+    """Largest entry, the unit of round-off."""
     return max(1.0, *(np.abs(X).max() for X in matrices))
 
 
 def assert_optimal(X, P, mass=None):
-    """The optimality conditions, which no other matrix satisfies."""
+    """Check the optimality conditions, which only the projection satisfies."""
     assert P.C.min() >= 0
     assert sums_error(P.C, mass) <= 1.01e-10
     assert P.residual == pytest.approx(sums_error(P.C, mass), abs=1e-13)
@@ -55,7 +55,7 @@ def assert_optimal(X, P, mass=None):
 
 
 def onto_sums(X, mass):
-    """Nearest matrix with the right sums, negative entries allowed, in the metric of the masses."""
+    """Nearest matrix with the given sums in the metric of the masses; entries may be negative."""
     m, total = X.shape[1], mass.sum()
     u = (1 - X.sum(axis=1)) / m
     v = 1 / m - (mass @ X) / total
@@ -63,7 +63,7 @@ def onto_sums(X, mass):
 
 
 def dykstra(X, mass, rounds=20_000):
-    """Slow and obvious: alternate the sums and the signs, giving back what the signs took."""
+    """Dykstra's algorithm: alternate projections onto sums and signs, with correction terms."""
     C, taken = X, np.zeros_like(X)
     for _ in range(rounds):
         B = onto_sums(C, mass)
@@ -149,7 +149,7 @@ def test_contracting_equal_rows_to_masses_gives_the_same_projection(case):
 
 @pytest.mark.parametrize("scale", [0.01, 3.0])
 def test_contraction_of_a_large_matrix(scale):
-    """As above where most entries are zero, or few: other code paths than the small matrices."""
+    """As above with most or few entries zero, which uses other code paths than small matrices."""
     rng = np.random.default_rng(8)
     groups = np.sort(np.append(np.arange(40), rng.integers(0, 40, size=110)))
     X, mass = scale * rng.normal(size=(40, 150)), np.bincount(groups)

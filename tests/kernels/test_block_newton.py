@@ -1,4 +1,4 @@
-"""Newton systems of few columns: blocks and groups against the matrix in full."""
+"""Newton systems of few columns: blocks and groups agree with the dense matrix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ columns = st.integers(1, 4)
 
 
 def system(seed, m, l1_ratio, sigma=3.0):
-    """A Newton system with fused edges and others, its blocks, and the matrix in full."""
+    """A Newton system with fused and unfused edges, its blocks, and the dense matrix."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 12))
     X = rng.normal(size=(n, m))
@@ -77,7 +77,7 @@ def test_the_direction_solves_the_system_with_and_without_groups(seed, m, l1_rat
     X, accurate = block_direction(G, mass, edges, here, groups, 1e-12, 2000)
     assert accurate
     assert_allclose(X.ravel(), -np.linalg.solve(H, G.ravel()), atol=1e-7)
-    # Stopped at any time, it leads downwards.
+    # It is a descent direction after any number of iterations.
     early, _ = block_direction(G, mass, edges, here, groups, 1e-12, 1)
     assert np.vdot(early, G) < 0.0
 

@@ -1,4 +1,4 @@
-"""Passes over the edges agree with the incidence matrix, whatever the number of runs."""
+"""Passes over the edges agree with the incidence matrix, for any number of runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from laws import first_occurrence, seeds
 
 
 def ends(nodes):
-    """Ends of edges as a graph holds them: read-only, so that no other code is compiled."""
+    """Ends of edges as stored in a graph: read-only, so that no second signature is compiled."""
     nodes = nodes.astype(np.int64)
     nodes.setflags(write=False)
     return nodes
@@ -42,7 +42,7 @@ def cases(draw):
 
 
 def fresh(edges, n, m, runs=1):
-    """Outputs full of rubbish, which a pass must overwrite."""
+    """Outputs with arbitrary values, which a pass must overwrite."""
     size = edges.tail.size
     return Scratch(np.ones(size, np.bool_), np.full((runs, n, m), np.nan), np.full((n, m), np.nan))
 
@@ -139,7 +139,7 @@ def test_fused_flags_mark_the_edges_whose_prox_is_zero(case, rho):
     Z = D @ C
     scratch = fresh(edges, *C.shape)
     kernels.z_and_dual_update(C, Y, Z, rho, 1.6, edges, scratch)
-    # The copy Z is the prox itself: its rows vanish exactly where the flag says so.
+    # Z is the prox itself: its rows vanish exactly where the flag is set.
     np.testing.assert_array_equal(scratch.fused, ~Z.any(axis=1))
 
 

@@ -1,4 +1,4 @@
-"""Products by a sparse symmetric matrix are products, however full the other factor is."""
+"""Products with a sparse symmetric matrix are correct for factors of any density."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from laws import seeds
 
 
 def drawn(rng, rows, n, share):
-    """A sparse symmetric K, and C with about that share of entries."""
+    """A sparse symmetric K, and C with about this share of nonzero entries."""
     K = np.where(rng.random((n, n)) < 0.2, rng.normal(size=(n, n)), 0.0)
     C = np.where(rng.random((rows, n)) < share, rng.normal(size=(rows, n)), 0.0)
     return csr_array(K + K.T), C

@@ -1,4 +1,4 @@
-"""Short products get one thread of BLAS, long ones all but no other; nothing stays changed."""
+"""Small products use one BLAS thread, large ones all of them; the settings are restored."""
 
 import contextlib
 from types import SimpleNamespace
@@ -39,7 +39,7 @@ def test_large_products_keep_their_threads(chosen):
 
 
 class Pool:
-    """The threads of the compiled passes, on a machine with four."""
+    """The thread pool of the compiled passes, on a machine with four threads."""
 
     config = SimpleNamespace(NUMBA_NUM_THREADS=4)
 
@@ -71,7 +71,7 @@ def test_compiled_passes_do_not_compete_with_large_products(
 
 @pytest.mark.parametrize(("width", "dense"), [(1, False), (40, True)])
 def test_products_are_dense_if_the_matrix_or_its_factor_is(width, dense):
-    """A ring has a sparse factor; the same number of long chords has none."""
+    """A ring has a sparse factor; the same number of long chords has a dense one."""
     n = 300
     rows, rng = np.arange(n), np.random.default_rng(0)
     ends = (rows + 1) % n if width == 1 else rng.integers(n, size=(n * width) // 10)

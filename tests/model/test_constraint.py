@@ -37,7 +37,7 @@ def test_projection_is_feasible_and_nearest(constraint, seed, n, scale):
     if constraint.nonnegative:
         assert P.min() >= 0.0
     for _ in range(5):
-        # The angle at the nearest point is never acute.
+        # Variational inequality: the angle at the nearest point is never acute.
         Q = feasible(rng, n, constraint)
         assert np.vdot(X - P, Q - P) <= 1e-7 * max(1.0, scale)
 
@@ -118,7 +118,7 @@ def test_residual_is_the_largest_violation(seed, n):
         more[i, j] += 0.25
         assert constraint.residual(more) == pytest.approx(0.25)
     if n > 1:
-        # Rows still sum to one, so only the columns or the sign can tell.
+        # Rows still sum to one, so only column sums or signs are violated.
         moved = np.eye(n)
         moved[0, 0], moved[0, 1] = 1.5, -0.5
         assert DoublyStochastic().residual(moved) == pytest.approx(0.5)

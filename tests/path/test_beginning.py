@@ -1,4 +1,4 @@
-"""Where a path begins: at single nodes, twins apart, and not far below."""
+"""The first lam of a path: only identical nodes are fused, and lam is not much smaller."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_identical_nodes_do_not_extend_the_path_downwards(noise):
 
 @pytest.mark.parametrize("apart", [1e-3, 1e-2])
 def test_nearly_identical_nodes_split_at_smaller_lam(apart):
-    """A tenth of lam, and another, until they do or no tenth parts any more."""
+    """lam is lowered tenfold until they split or lowering it splits nothing."""
     X = np.random.default_rng(0).normal(size=(12, 2))
     X[5] = X[2] + apart
     K = gaussian(X)

@@ -1,4 +1,4 @@
-"""Files: a killed run ends as if nothing had happened, and foreign files stay untouched."""
+"""Files: a killed run is resumed to the same result, and foreign files are not modified."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def kernel():
 
 @pytest.fixture(scope="module")
 def whole(kernel):
-    """The path of a run that nothing disturbed."""
+    """The path of an uninterrupted run."""
     return solve_path(kernel)
 
 
 @pytest.fixture
 def tiny():
-    """A similarity solved in no time, for tests that are about files."""
+    """A similarity that is solved quickly, for tests of files."""
     return np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
 
 
-# A rank is stored once it is known, and the similarity is not.
+# An effective rank is stored once it is known; the similarity is not stored.
 COMPARED = {field.name for field in fields(Level)} - {"seconds", "rank", "similarity"}
 COMPARED |= {"effective_rank"}
 
 
 def assert_same_path(found, expected):
-    """Equal to the last bit, but for the time it took."""
+    """Equal bit for bit, except for the running time."""
     assert found.complete == expected.complete
     assert found.names == expected.names
     assert found.provenance == expected.provenance
@@ -93,7 +93,7 @@ print(solved)
 
 
 def run_apart(result, *, checkpoint="", moment="never", left=0):
-    """Solve in a process of its own, which may be made to die."""
+    """Solve in a separate process, which may be killed."""
     arguments = [moment, str(result), str(checkpoint), str(left)]
     return subprocess.run(
         [sys.executable, "-c", RUN, *arguments], check=False, capture_output=True, text=True
@@ -102,10 +102,10 @@ def run_apart(result, *, checkpoint="", moment="never", left=0):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """The path of a process that nothing disturbed.
+    """The path of an uninterrupted process.
 
-    Every process here runs kernels that were compiled before, hence the second run: compiled
-    afresh, they may round the last bit another way.
+    The second run uses cached kernels, as all processes here do: freshly compiled kernels may round
+    the last bit differently.
     """
     file = tmp_path_factory.mktemp("alone") / "path.npz"
     for _ in range(2):
@@ -140,7 +140,7 @@ def test_a_stopped_run_is_resumed_to_the_same_bits(after, kernel, whole, tmp_pat
 
 @pytest.fixture
 def unhurried(monkeypatch):
-    """Every checkpoint counts as large and slow to write; yields how many points each held."""
+    """Every checkpoint counts as large and slow to write; yields the number of levels in each."""
     monkeypatch.setattr(checkpoint, "_SMALL_BYTES", 0)
     monkeypatch.setattr(checkpoint, "_WRITE_INTERVAL", np.inf)
     write, held = Checkpoint.write, []
@@ -161,7 +161,7 @@ def test_a_large_checkpoint_is_written_rarely_and_at_the_end(kernel, whole, unhu
 def test_unwritten_levels_survive_an_interrupt(
     after, kernel, whole, unhurried, tmp_path, monkeypatch
 ):
-    """Ctrl-C comes in the middle of a solve."""
+    """Ctrl-C is pressed during a solve."""
     solve, solved = graph_model.solve_graph, []
 
     def interrupted(*given, **options):
@@ -384,7 +384,7 @@ def test_numpy_names_become_python_scalars_and_other_objects_text():
 
 
 def test_a_file_needs_no_pickle(tiny, tmp_path):
-    """Every array is plain, and the text beside them is JSON."""
+    """Every array is a plain array, and the text is JSON."""
     path = solve_path(tiny, checkpoint=tmp_path / "run.npz")
     path.save(tmp_path / "path.npz")
     for name, kind in (("run.npz", "checkpoint"), ("path.npz", "path")):

@@ -80,7 +80,7 @@ def test_few_points(n):
 
 def test_equal_points_are_one_cluster_at_every_lam():
     X = np.repeat(blobs(size=3), 2, axis=0)
-    # All neighbours: twins that are pulled by different ones need not stay together.
+    # All neighbours: identical points with different neighbours need not stay fused.
     path = solve_points_path(X, 20, weights=17)
     for labels in path.partitions:
         assert_array_equal(labels[0::2], labels[1::2])

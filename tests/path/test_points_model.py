@@ -1,4 +1,4 @@
-"""The points model on the engine: bisection, from above, checkpoints, times."""
+"""The points model in the path engine: bisection, decreasing lam, checkpoints, times."""
 
 from __future__ import annotations
 

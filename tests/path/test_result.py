@@ -1,4 +1,4 @@
-"""What a path and a solution answer: labels, centroids, tables, trees, texts."""
+"""Results of a path and of a solution: labels, centroids, tables, trees, texts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def path(kernel):
 
 @pytest.fixture(scope="module")
 def named():
-    """Two groups of four, with names that HTML and Newick have other ideas about."""
+    """Two groups of four, with names that need escaping in HTML and Newick."""
     K = np.kron(np.eye(2), np.ones((4, 4))) + 0.1 + np.eye(8)
     return solve_path(as_graph(K, names=NAMES))
 
@@ -235,7 +235,7 @@ def test_splits_are_reported():
     (split,) = path.splits
     assert (split.lam_from, split.lam_to, split.parted) == (1.0, 2.0, (1,))
     assert "no, 1 split" in path.summary()
-    # The tree keeps only what lasts; the partitions keep everything.
+    # The tree keeps only merges that persist; the partitions keep all events.
     np.testing.assert_array_equal(path.labels(lam=1.0), [0, 0, 1])
     assert "nested: yes" in drawn_path([[0, 1, 2], [0, 0, 1], [0, 0, 0]]).summary()
 
@@ -253,7 +253,7 @@ def test_effective_rank_from_fused_rows_equals_that_of_the_full_matrix(kernel, p
         expected = convexhc.metrics.effective_rank(path.centroids(lam), kernel.graph.matrix())
         found = path.effective_rank[path.lambdas == lam][0]
         assert found == pytest.approx(expected, rel=1e-8)
-    # From nearly as many directions as the kernel has to the single one of the consensus.
+    # It falls from nearly that of the kernel to one at the consensus.
     assert path.effective_rank[0] > 10
     assert path.effective_rank[-1] == pytest.approx(1.0, abs=1e-6)
 

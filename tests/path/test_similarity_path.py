@@ -1,4 +1,4 @@
-"""The march along lam: where it goes, what it certifies, and that nothing about it is left open."""
+"""The path over lam: its range, its certificates, and its reproducibility."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from convexhc.solvers.solution import Status
 from laws import first_occurrence
 
 TOL = 1e-4
-# One lam inside every wide plateau of the small graph: nodes, cliques, meta nodes, all together.
+# One lam inside every wide plateau of the small graph: nodes, cliques, meta nodes, one cluster.
 GRID = [0.1, 0.9, 2.5, 6.0]
 
 
@@ -113,7 +113,7 @@ def test_a_path_goes_from_single_nodes_to_the_components(small_path):
     assert (np.diff(small_path.lambdas) > 0).all()
     assert small_path.n_clusters[0] == 24
     assert small_path.n_clusters[-1] == 1
-    # It ends where the consensus is first met, not further.
+    # It ends at the first lam with the consensus.
     assert small_path.n_clusters[-2] > 1
 
 
@@ -141,13 +141,13 @@ def test_the_default_range_is_limited_by_the_consensus_bound(small, small_path):
 
 
 def fusions(left, right):
-    """Joins of two clusters that lead from one partition to the other, and partings."""
+    """Number of merges and splits that lead from one partition to the other."""
     both = len(np.unique(np.stack([left, right]), axis=1).T)
     return 2 * both - len(np.unique(left)) - len(np.unique(right))
 
 
 def assert_resolved(path, lam_step):
-    """Neighbouring lam further apart than the lam_step have at most one fusion between them."""
+    """Consecutive lam more than lam_step apart have at most one fusion between them."""
     apart = [
         (left.lam, right.lam)
         for left, right in pairwise(path.levels)
@@ -175,7 +175,7 @@ def test_a_smaller_lam_step_separates_more_merges(small, small_path):
         ([0, 1, 2, 3], [0, 0, 1, 2], 1),
         ([0, 1, 2, 3], [0, 0, 1, 1], 2),
         ([0, 0, 1, 1], [0, 1, 2, 2], 1),
-        # A member changes sides: one cluster parts, one is made of two pieces.
+        # A member changes sides: one cluster splits, one is merged from two pieces.
         ([0, 0, 1, 1], [0, 1, 1, 1], 2),
         ([0], [0], 0),
     ],
@@ -278,7 +278,7 @@ def test_the_simplex_constraint_has_a_path(small):
     path = solve_path(K, GRID, constraint="simplex")
     np.testing.assert_allclose(path.pi(0.9).sum(axis=0), 1.0, atol=1e-8)
     np.testing.assert_array_equal(path.labels(lam=0.9), graph.fine)
-    # Fewer constraints, no higher minimum.
+    # With fewer constraints the minimum is not higher.
     both = solve_path(K, GRID)
     assert (path.objective <= both.objective + TOL * np.abs(both.objective)).all()
 
@@ -305,7 +305,7 @@ def test_a_path_stopped_by_a_callback_is_incomplete(small):
     assert sorted(point.lam for point in seen) == path.lambdas.tolist()
 
 
-def test_on_check_is_called_per_level_and_false_continues(small, on_grid):
+def test_on_check_is_called_once_per_level_and_a_falsy_result_continues(small, on_grid):
     seen = []
     path = solve_path(small[0], GRID, on_check=seen.append)
     assert path.complete
@@ -360,7 +360,7 @@ json.dump(runs, sys.stdout)
 
 
 def test_one_and_two_threads_agree_and_two_are_reproducible():
-    """The similarity is dense enough that its edges are shared out between threads."""
+    """The similarity is dense enough that its edges are distributed over threads."""
     done = subprocess.run(
         [sys.executable, "-c", ON_THREADS],
         env={**os.environ, "NUMBA_NUM_THREADS": "2"},

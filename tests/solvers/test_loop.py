@@ -1,4 +1,4 @@
-"""The one loop: when it checks, when it stops, what it hands back."""
+"""The solver loop: when it checks, when it stops, and what it returns."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def test_iterates_until_the_relative_gap_is_below_the_tolerance():
     assert (solution.n_iter, solution.method) == (method.stepped, "scripted")
     assert solution.lam == problem.lam
     np.testing.assert_allclose(solution.centroids, best, atol=1e-2)
-    # Every check after the first comes after at least one step.
+    # There is at least one step between two checks.
     assert method.offered <= method.stepped + 1
 
 
 @given(st.integers(0, 400))
 def test_the_budget_is_spent_exactly_with_growing_check_intervals(budget):
     problem, _, dual = shrinking_pair()
-    # The wrong point: no certificate can ever be small.
+    # The method converges to a wrong point: no certificate is ever small.
     method = Scripted(np.array([[0.0], [2.0]]), dual)
     checks = []
     solution = run(
@@ -41,7 +41,7 @@ def test_the_budget_is_spent_exactly_with_growing_check_intervals(budget):
     assert np.all(intervals > 0)
     # The last interval may be cut short by the budget.
     assert np.all(np.diff(intervals[:-1]) >= 0)
-    # A solved problem is noticed after at most a tenth more work, or a handful of steps.
+    # Convergence is detected after at most a tenth more iterations, or a few steps.
     assert np.all(intervals <= np.maximum(20, 0.11 * np.array(checks[:-1])))
 
 

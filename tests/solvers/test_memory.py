@@ -1,4 +1,4 @@
-"""A solve that cannot fit is refused before it starts, with figures that are right."""
+"""A solve that does not fit into memory is rejected before it starts, with correct figures."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_free_memory_is_a_number_of_bytes_if_the_system_reports_it():
 def test_the_estimate_is_close_to_the_peak_memory_of_a_path(keep):
     kernel = similarity.two_hop(datasets.fractal_graph(0, n_meta=1).adjacency, shift=0.05)
     options = {"method": "primal_dual", "keep": "all" if keep else "labels", "tol": 1e-3}
-    # The same path once before: compiled code that is loaded on first use counts nowhere.
+    # Solve the path once before: compiled code loaded on first use must not count.
     convexhc.solve_path(kernel, **options)
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""The Newton method: its passes against the formulas, its answers against everything else."""
+"""The Newton method: passes agree with formulas, and solutions with all other methods."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def test_the_response_is_the_gradient_and_its_curvature_the_hessian(seed, l1_rat
     radius = 0.4 * problem.penalty.differences.graph.weight
     assert (dual_norms(at.Y, l1_ratio) <= radius * (1.0 + 1e-12)).all()
     assert slack >= -1e-12
-    # Solving the Newton system and applying the Hessian, by differences of gradients, is one.
+    # Applying the Hessian (by finite differences) inverts the solution of the Newton system.
     mass = np.full(len(C), 2.0)
     edges = problem.penalty.edges
     X, accurate = newton_direction(direction, sigma, mass, edges, at, 1e-12, 1000)
     assert accurate
-    # The Hessian in full says the same.
+    # The dense Hessian agrees.
     H = naive.newton_matrix(len(C), sigma, mass, edges, at)
     assert_allclose(H, H.T, atol=1e-12)
     assert_allclose(H @ X.ravel(), -direction.ravel(), atol=1e-8)
@@ -72,7 +72,7 @@ def test_the_response_is_the_gradient_and_its_curvature_the_hessian(seed, l1_rat
 
 @given(seeds)
 def test_euclidean_balls_agree_with_zero_soft_thresholds(seed):
-    """The passes without soft thresholds do what those with thresholds of nought do."""
+    """The passes without soft thresholds agree with those with zero thresholds."""
     rng = np.random.default_rng(seed)
     weights = random_weights(rng, 9)
     weights[0, 1] = weights[1, 0] = 1e-300
@@ -127,7 +127,7 @@ def test_newton_agrees_with_dual_ascent(seed, l1_ratio):
     other = run(problem, DualAscent(), tol=1e-8)
     assert one.status is Status.SOLVED
     apart = np.square(one.centroids - other.centroids).sum()
-    # Strong convexity: half the square of the distance is at most the gap.
+    # Strong convexity: half the squared distance is at most the gap.
     gaps = max(one.certificate.gap, 0.0) + max(other.certificate.gap, 0.0)
     assert apart <= 4.0 * gaps + 1e-12
 
@@ -160,7 +160,7 @@ def test_an_interpolated_warm_start_does_not_change_the_solution(seed, l1_ratio)
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "points", 0.0, l1_ratio)
     options = {"tol": 1e-6, "max_iter": 200}
-    # Solutions at rest, before and after a fusion, and far beyond the last one.
+    # From the unpenalised solution, across a fusion, and far beyond the last one.
     for lams in ((0.0, 0.02, 0.03), (0.1, 0.3, 0.31), (0.02, 0.03, 3.0)):
         before, start = (solve_points(problem.at(x), start=None, **options) for x in lams[:2])
         held = [(one.centroids.copy(), one.dual.copy()) for one in (before, start)]
@@ -192,7 +192,7 @@ def test_an_interpolated_warm_start_saves_iterations():
 @pytest.mark.parametrize("weight", [1e-6, 1e-12, 1e-30])
 @pytest.mark.parametrize("lam", [1e-3, 1.0])
 def test_an_edge_of_negligible_weight_fuses_nothing(weight, lam):
-    """An outlier has a nearest neighbour like any other point, and Gaussian weights underflow."""
+    """The edge of an outlier to its nearest neighbour has a Gaussian weight that underflows."""
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(8, 2)), [[40.0, 0.0], [40.0, 0.1]]])
     W = np.zeros((10, 10))
@@ -215,7 +215,7 @@ def test_an_edge_of_negligible_weight_fuses_nothing(weight, lam):
 
 
 def test_a_cluster_without_a_flow_is_split():
-    # A start that wrongly has everything in one cluster: the flows do not exist, and say so.
+    # A start with everything wrongly in one cluster, for which no flow exists.
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(6, 2)), rng.normal(size=(6, 2)) + 9.0])
     problem = points_problem(X, Graph.from_matrix(random_weights(rng, 12)), 0.02)
@@ -230,7 +230,7 @@ def test_a_cluster_without_a_flow_is_split():
 
 @pytest.mark.parametrize("kept", [0.0, 0.5, 0.9])
 def test_infeasible_flows_are_not_certified(kept, monkeypatch):
-    """Clusters whose flows are called whole, and are not, have no certificate to end with."""
+    """Flows that do not meet their demand are rejected by the certificate."""
     rng = np.random.default_rng(1)
     X, weights = rng.normal(size=(20, 2)), Graph.from_matrix(random_weights(rng, 20))
     problem = points_problem(X, weights, 0.05)
@@ -268,7 +268,7 @@ def test_links_between_contractions_agree_with_direct_contraction(seed):
         assert_allclose(one.expand(dual, inside), expected, atol=1e-12)
         count = contraction.sums.shape[0]
         assert_allclose(one.restrict(inside, count), contraction.sums @ inside, atol=1e-12)
-    # In two steps as in one, wherever the coarser contraction has an edge.
+    # Two steps agree with one wherever the coarser contraction has an edge.
     dual, rough = (rng.normal(size=(c.sums.shape[0], 2)) for c in (inner, outer))
     twice = links.expand(further.expand(dual, rough), inside)
     at = inner.share > 0.0
@@ -288,7 +288,7 @@ def test_factors_groups_and_conjugate_gradients_agree(patience, monkeypatch):
 
 
 def test_a_system_too_stiff_for_a_factor_ends_the_subproblem(monkeypatch):
-    """Next to sigma = 1e20 no mass is seen, and the pivots of the Hessian cancel."""
+    """At sigma = 1e20 the mass is lost to round-off, and the pivots of the Hessian cancel."""
     monkeypatch.setattr(newton, "SETTINGS", replace(newton.SETTINGS, max_block_cg=(0, 0)))
     chain = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], [1.0, 1.0, 1.0])
     problem = points_problem(np.arange(8.0).reshape(4, 2) ** 2, chain, 1e6)

@@ -1,4 +1,4 @@
-"""A solution as an object: what it says, what it holds, and that its file brings it back."""
+"""Solution objects: text, contents, saving and loading."""
 
 from __future__ import annotations
 
