@@ -28,6 +28,8 @@ import convexhc
 from convexhc.datasets import nested_blocks
 
 WORKERS = 2
+# The paper's problem on given similarities.
+PAPER = {"similarity": "precomputed", "weights": None}
 
 
 def dataset(count: int):
@@ -49,8 +51,8 @@ def cluster(stack: ExitStack) -> None:
 def solved(graphs, backend: str):
     if backend == "dask":
         with joblib.parallel_config("dask"):
-            return convexhc.solve_paths(graphs)
-    return convexhc.solve_paths(graphs, n_jobs=1 if backend == "one" else WORKERS)
+            return convexhc.solve_paths(graphs, **PAPER)
+    return convexhc.solve_paths(graphs, n_jobs=1 if backend == "one" else WORKERS, **PAPER)
 
 
 def main() -> int:

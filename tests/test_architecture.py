@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -229,6 +232,55 @@ RULES: list[Rule] = [
 def test_the_package_follows_the_rule(rule):
     found = [f"{m.path}:{line}: {what}" for m in modules() for line, what in rule(m)]
     assert not found, "\n".join(found)
+
+
+def written_call_path() -> list[tuple[str, str]]:
+    """Module and function of every line of the call path in CONTRIBUTING."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    block = text.split("The call path of `solve_path(K)`", 1)[1].split("\n\n")[1]
+    lines = [line.split() for line in block.splitlines()]
+    return [(words[0], words[1].rstrip(":")) for words in lines]
+
+
+def test_the_call_path_written_down_leads_downwards():
+    steps = written_call_path()
+    assert len(steps) >= 6
+    rooms = [ROOMS.index(module.split(".")[0]) for module, _ in steps]
+    assert rooms == sorted(rooms, reverse=True)
+    for module, function in steps:
+        source = (PACKAGE / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8")
+        name = function.split(".")[-1]
+        assert re.search(rf"\b(def {name}|{name} =|C K)", source) or function == "C", function
+
+
+def test_every_step_of_the_call_path_is_taken():
+    """The modules written down are entered in this order when a path is solved."""
+    from convexhc import solve_path
+
+    expected = [f"convexhc.{module}" for module, _ in written_call_path()]
+    K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
+    entered: set[tuple[str, str]] = set()
+
+    def trace(frame, event, argument):
+        name = frame.f_globals.get("__name__", "")
+        if event == "call" and name in expected:
+            caller = frame.f_back
+            while caller is not None and caller.f_globals.get("__name__") not in expected:
+                caller = caller.f_back
+            above = "" if caller is None else caller.f_globals["__name__"]
+            if above != name:
+                entered.add((above, name))
+
+    # Compiled beforehand: the compiler has a million calls of its own.
+    solve_path(K, [0.1, 1.0])
+    sys.setprofile(trace)
+    try:
+        solve_path(K, [0.1, 1.0])
+    finally:
+        sys.setprofile(None)
+    # Compiled kernels leave no frames.
+    traced = [name for name in expected if not name.startswith("convexhc.kernels")]
+    assert set(pairwise(["", *traced])) <= entered
 
 
 def test_the_source_of_the_package_is_read():

@@ -1,4 +1,4 @@
-"""`convexhc.cluster`: clusters of a graph at every scale, with default options."""
+"""`convexhc.cluster` with its defaults: a graph at every scale."""
 
 from __future__ import annotations
 

@@ -147,6 +147,30 @@ def test_results_of_another_run_are_not_read(change, graphs, tmp_path):
     assert outcome.resumed
 
 
+def test_points_are_kept_in_a_folder_too(tmp_path):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    options = {"similarity": "nearest_neighbors", "n_neighbors": 3, "lambdas": 5}
+    expected = convexhc.cluster(X, **options)
+    for resumed in (False, True):
+        (outcome,) = convexhc.solve_paths([X], **options, folder=tmp_path)
+        assert outcome.resumed is resumed
+        assert_same(outcome.path, expected)
+    (outcome,) = convexhc.solve_paths([X + 1.0], **options, folder=tmp_path)
+    assert not outcome.resumed
+    graph = convexhc.similarity.neighbor_graph(X)
+    for resumed in (False, True):
+        (outcome,) = convexhc.solve_paths([graph], points=X, lambdas=5, folder=tmp_path)
+        assert outcome.resumed is resumed
+        assert outcome.path.density is not None
+
+
+def test_how_a_similarity_was_made_is_kept_in_a_folder_too(tmp_path):
+    K = convexhc.similarity.two_hop(convexhc.datasets.karate().adjacency)
+    for _ in range(2):
+        (outcome,) = convexhc.solve_paths([K], **PAPER, folder=tmp_path)
+        assert outcome.path.provenance.options["similarity"]["kind"] == "two_hop"
+
+
 def test_similar_names_have_separate_files(graphs, tmp_path):
     named = {"a/b": graphs["g0"], "a b": graphs["g0"], ("a", "b"): graphs["g0"], 1: graphs["g0"]}
     named["1"] = graphs["g0"]

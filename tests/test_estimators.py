@@ -54,7 +54,7 @@ def test_attributes_restate_the_path(space):
     else:
         options = {"l1_ratio": 0.3, "tol": 1e-3}
         path = solve_features_path(K, **options)
-    # With space="auto", the weights decide.
+    # The default space depends on the weights.
     fitted = OfSimilarity(2, **options).fit(K)
     assert_array_equal(OfSimilarity(space=space, **options).fit(K).linkage_, fitted.linkage_)
     assert_array_equal(fitted.lambdas_, path.lambdas)
@@ -108,7 +108,7 @@ def test_exactly_the_requested_number_of_clusters(adjacency, n_clusters, similar
 
 
 @pytest.mark.parametrize("weights", ["multiscale", 10])
-def test_without_a_number_the_suggested_scale_is_used_and_reported(caplog, weights):
+def test_without_a_number_the_suggested_scale_is_taken_and_logged(caplog, weights):
     with caplog.at_level(logging.INFO, logger="convexhc.estimators"):
         fitted = OfSimilarity(weights=weights).fit(nested())
     suggestion = fitted.path_.suggestion
@@ -161,7 +161,7 @@ def test_components_that_are_all_small_end_in_one_cluster():
 
 @pytest.mark.parametrize("weights", ["multiscale", 10])
 def test_components_are_clusters_however_small(weights):
-    """No edge connects them, so they are never merged."""
+    """No edge joins them, and nothing else can be split."""
     K = np.kron(np.eye(3), np.ones((2, 2))) + np.eye(6)
     fitted = OfSimilarity(weights=weights, min_cluster_size=3).fit(K)
     assert fitted.n_connected_components_ == 3
@@ -253,7 +253,7 @@ def test_the_similarity_is_the_one_named(similarity):
     model = ConvexHierarchicalClustering(2, similarity=similarity, n_neighbors=4, tol=1e-2)
     paper = clone(model).set_params(weights=10).fit(data())
     assert_array_equal(paper.linkage_, solve_path(K, weights=10, tol=1e-2).linkage)
-    # With a shift, K itself is computed and not only its features.
+    # With a shift K itself is made, not only its features.
     model.set_params(shift=K.shift).fit(data())
     assert_array_equal(model.linkage_, solve_features_path(K, tol=1e-2).linkage)
     assert paper.similarity_.items() >= {"kind": K.kind, "shift": K.shift}.items()
@@ -263,7 +263,7 @@ def test_the_similarity_is_the_one_named(similarity):
 
 
 @pytest.mark.parametrize("made", ["graph", "nearest_neighbors"])
-def test_the_default_estimator_agrees_with_cluster(made):
+def test_by_default_the_graph_determines_everything(made):
     data = nested() - np.eye(12) if made == "graph" else points()
     graph = data if made == "graph" else similarity.neighbor_graph(data, n_neighbors=4)
     model = ConvexHierarchicalClustering(3, similarity=made, n_neighbors=4, tol=1e-3)
@@ -273,7 +273,7 @@ def test_the_default_estimator_agrees_with_cluster(made):
     assert_array_equal(fitted.labels_, path.labels(n_clusters=3))
     assert fitted.similarity_ == path.provenance.options["similarity"]
     assert fitted.path_.structure is None
-    # l1_ratio is passed on.
+    # An l1 norm needs K itself.
     K = similarity.from_graph(graph, shift=0.0)
     absolute = clone(model).set_params(l1_ratio=0.5, shift=0.0).fit(data)
     expected = solve_features_path(K, l1_ratio=0.5, tol=1e-3)
@@ -425,6 +425,6 @@ def test_the_clusterer_of_points_restates_its_path():
         ConvexClustering(2, lam=1.0).fit(X)
 
 
-def test_unsolved_points_raise_a_warning():
+def test_points_that_are_not_solved_raise_a_warning():
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         ConvexClustering(tol=1e-12, max_iter=1, n_lambdas=4).fit(points())

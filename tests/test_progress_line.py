@@ -1,4 +1,4 @@
-"""The progress line: its text, its estimate of the remaining time, and when it is silent."""
+"""The progress line: its content, its estimate of the time left, and when nothing is drawn."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from convexhc.progress_line import ProgressLine
 
 
 class Terminal(io.StringIO):
-    """A stream that reports to be a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self):
         return True
 
     def last(self):
-        """The line as currently visible."""
+        """The line as last drawn."""
         return self.getvalue().rsplit("\x1b[K", 1)[-1]
 
 
 class Clock:
-    """A clock that is advanced manually."""
+    """A clock that is set by the test."""
 
     def __init__(self):
         self.time = 100.0
@@ -37,15 +37,15 @@ def line_and_clock():
     return ProgressLine(Terminal(), now=clock), clock
 
 
-def test_remaining_time_is_proportional_to_the_remaining_share():
+def test_time_left_is_proportional_to_the_share_left():
     line, clock = line_and_clock()
     line.show(0.0, "begin")
     clock.time += 30.0
-    line.show(0.25, "on the way")
-    assert line.stream.last() == "[######..................] on the way  about 1 min 30 s left"
+    line.show(0.25, "text")
+    assert line.stream.last() == "[######..................] text  about 1 min 30 s left"
 
 
-def test_a_resumed_run_does_not_count_as_fast():
+def test_a_resumed_run_is_timed_from_its_start():
     line, clock = line_and_clock()
     line.show(0.5, "resumed")
     clock.time += 30.0
@@ -53,7 +53,7 @@ def test_a_resumed_run_does_not_count_as_fast():
     assert line.stream.last().endswith("about 30.0 s left")
 
 
-def test_no_time_is_estimated_before_there_is_progress():
+def test_no_time_is_estimated_from_a_small_share():
     line, clock = line_and_clock()
     line.show(0.0, "begin")
     clock.time += 60.0
@@ -62,7 +62,7 @@ def test_no_time_is_estimated_before_there_is_progress():
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
-def test_no_line_is_drawn_to_files_or_in_quiet_mode(stream):
+def test_nothing_is_drawn_to_a_file_or_if_quiet(stream):
     line = ProgressLine(stream, quiet=stream.isatty())
     line.show(0.5, "text")
     line.clear()
@@ -77,7 +77,7 @@ def test_clear_leaves_an_empty_line():
 
 
 @pytest.mark.parametrize("lambdas", [None, [0.1, 0.5, 1.0]])
-def test_a_path_is_followed_to_its_end(lambdas):
+def test_a_path_draws_the_line_at_every_level(lambdas):
     K = convexhc.as_graph(np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6))
     line, _ = line_and_clock()
     path = convexhc.solve_path(K, lambdas, progress=line)

@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     check_param_validation,
@@ -20,10 +21,11 @@ from sklearn.utils.estimator_checks import (
 
 import convexhc
 from convexhc import estimators
-from convexhc.estimators import ConvexClustering
+from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 
-# A loose tolerance, since most checks only test whether a fit works. "auto", since they use
-# similarities that are singular or rounded to integers.
+# A loose tolerance: most checks ask whether a fit works, not how exact it is. shift="auto", since
+# they make similarities that are singular, or rounded to integers.
+GRAPH = ConvexHierarchicalClustering(tol=0.03)
 PRECOMPUTED = OfSimilarity(shift="auto", tol=0.03)
 PAPER = clone(PRECOMPUTED).set_params(weights=10, method="admm", lam_step=1.0)
 POINTS = ConvexClustering(n_lambdas=10, tol=0.01)
@@ -32,14 +34,14 @@ at_random = pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.No
 
 
 def expected_failures(estimator):
-    if getattr(estimator, "similarity", None) != "precomputed":
+    if not get_tags(estimator).input_tags.pairwise:
         return {}
-    return {"check_clustering": "it passes 50 points of the plane, which are no square similarity"}
+    return {"check_clustering": "it passes 50 points of the plane, which are no square matrix"}
 
 
 @at_random
 @parametrize_with_checks(
-    [PRECOMPUTED, PAPER, NEIGHBOURS, POINTS], expected_failed_checks=expected_failures
+    [GRAPH, PRECOMPUTED, PAPER, NEIGHBOURS, POINTS], expected_failed_checks=expected_failures
 )
 def test_scikit_learn_accepts(estimator, check):
     """A check raises its findings and does not modify the estimator."""
@@ -50,7 +52,9 @@ def test_scikit_learn_accepts(estimator, check):
 
 
 @at_random
-@pytest.mark.parametrize("estimator", [PRECOMPUTED, NEIGHBOURS, POINTS], ids=["K", "knn", "points"])
+@pytest.mark.parametrize(
+    "estimator", [GRAPH, PRECOMPUTED, NEIGHBOURS, POINTS], ids=["graph", "K", "knn", "points"]
+)
 @pytest.mark.parametrize(
     "check", [check_param_validation, check_dataframe_column_names_consistency]
 )
@@ -88,7 +92,7 @@ class Recorder:
         self.told.append("teardown")
 
 
-def test_callbacks_are_called_for_every_lam():
+def test_callbacks_are_called_at_every_lam():
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
     recorder = Recorder()
     model = OfSimilarity(2, tol=1e-2).set_callbacks(recorder).fit(nested())

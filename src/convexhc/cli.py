@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.api.clustering import PAIRWISE, SPACES
+from convexhc.api.clustering import PAIRWISE
+from convexhc.api.features_path import SPACES
 from convexhc.api.options import FEATURES, Options
 from convexhc.commands.demo import demo
 from convexhc.commands.fit import fit

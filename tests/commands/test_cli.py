@@ -1,4 +1,4 @@
-"""Every command: its exit code, its files, what it says when something is wrong."""
+"""Every command: exit code, files, and messages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import warnings
 from functools import partial
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -20,6 +21,7 @@ from convexhc.cli import main
 from convexhc.commands.fit import parse_lambdas
 from convexhc.commands.messages import Refusal
 from convexhc.datasets import fractal_graph
+from convexhc.path.suggestion import suggest
 
 FILES = {
     "labels.csv",
@@ -67,7 +69,7 @@ def test_labels_have_a_column_for_every_level(fitted: Path) -> None:
         assert [int(row[f"k{k}"]) for row in rows] == path.labels(n_clusters=k, by="lam").tolist()
 
 
-def test_run_json_tells_every_certificate(edges: Path, fitted: Path) -> None:
+def test_run_json_records_every_certificate(edges: Path, fitted: Path) -> None:
     run = json.loads((fitted / "run.json").read_text())
     path = convexhc.Path.load(fitted / "path.npz")
     assert [level["lam"] for level in run["levels"]] == path.lambdas.tolist()
@@ -80,6 +82,19 @@ def test_run_json_tells_every_certificate(edges: Path, fitted: Path) -> None:
     assert run["level_n_clusters"] == list(path.level_n_clusters)
     assert run["suggested_n_clusters"] == path.suggestion.n_clusters == 6
     assert run["confident"] is path.suggestion.confident is True
+
+
+def test_small_clusters_count_in_the_suggestion_from_the_size_given(tmp_path: Path) -> None:
+    np.save(tmp_path / "novel.npy", nx.to_numpy_array(nx.les_miserables_graph()))
+    out = tmp_path / "out"
+    command = ["fit", str(tmp_path / "novel.npy"), "-o", str(out), "--quiet"]
+    assert main([*command, "--min-cluster-size", "1", "--lambdas", "0.001:10:20"]) == 0
+    path = convexhc.Path.load(out / "path.npz")
+    expected = suggest(path, 1)
+    rows = read_csv((out / "labels.csv").read_text())
+    assert [int(row["suggested"]) for row in rows] == expected.labels.tolist()
+    run = json.loads((out / "run.json").read_text())
+    assert run["suggested_n_clusters"] == expected.n_clusters > path.suggestion.n_clusters
 
 
 def test_json_is_the_record_and_nothing_else(
@@ -134,6 +149,10 @@ def test_files_that_are_not_of_a_run_are_not_overwritten_either(
         ["--lam-step", "0"],
         ["--lam-step", "0", "--weights", "10"],
         ["--method", "admm"],
+        ["--weights", "0"],
+        ["--weights", "auto"],
+        ["--max-clusters", "0"],
+        ["--min-cluster-size", "0"],
     ],
     ids=" ".join,
 )
@@ -201,7 +220,7 @@ def test_cut_at_a_lam_to_a_file(fitted: Path, tmp_path: Path) -> None:
     assert found == path.labels(lam=1.0).tolist()
 
 
-def test_cut_does_not_overwrite_a_file_unless_told(fitted: Path, tmp_path: Path) -> None:
+def test_cut_does_not_overwrite_a_file_without_force(fitted: Path, tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text("mine")
     command = ["cut", str(fitted), "-k", "2", "-o", str(file)]
@@ -217,7 +236,7 @@ def test_small_clusters_can_be_noise(fitted: Path, capsys: pytest.CaptureFixture
     assert labels == {"0"}
 
 
-def test_report_is_written_anew_as_it_was(fitted: Path, tmp_path: Path) -> None:
+def test_report_reproduces_the_report_of_the_fit(fitted: Path, tmp_path: Path) -> None:
     page = (fitted / "report.html").read_bytes()
     file = tmp_path / "page.html"
     assert main(["report", str(fitted), "-o", str(file)]) == 0
@@ -242,7 +261,7 @@ def test_demo_leaves_two_reports(
     ]
 
 
-def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_prints_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(edges)]) == 0
     said = capsys.readouterr().out
     for word in ("24 nodes", "1 connected component,", "weight 1", "memory", "time"):
@@ -256,7 +275,7 @@ def test_info_tells_size_memory_and_time(edges: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("file", ["", "path.npz"])
-def test_info_of_a_run_tells_what_its_path_tells(
+def test_info_of_a_run_prints_the_summary_of_its_path(
     file: str, edges: Path, fitted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["info", str(fitted / file)]) == 0
@@ -291,6 +310,12 @@ def test_the_paper_s_problem_is_a_matter_of_options(
         "--shift 1 --weights 10": convexhc.solve_path(
             convexhc.similarity.from_graph(graph, shift=1.0), [0.5, 1], weights=10
         ),
+        "--shift auto --similarity two_hop --weights 10": convexhc.solve_path(
+            convexhc.similarity.two_hop(graph, shift="auto"), [0.5, 1], weights=10
+        ),
+        "--space similarity --weights all": convexhc.solve_path(
+            convexhc.similarity.from_graph(graph), [0.5, 1]
+        ),
         "": convexhc.cluster(graph, [0.5, 1]),
     }
     for given, path in expected.items():
@@ -320,7 +345,7 @@ def test_a_graph_without_groups_calls_for_caution(
     assert "caution: the graph has no groups beyond chance" in capsys.readouterr().out
 
 
-def test_info_tells_what_was_not_solved_and_what_to_do(
+def test_info_lists_unsolved_lam_with_advice(
     edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
@@ -429,7 +454,7 @@ def test_warnings_are_one_line(
     assert said.count("\n") == 1
 
 
-def test_the_command_line_starts_without_what_few_commands_need():
+def test_the_command_line_imports_no_optional_packages():
     # scikit-learn alone takes longer to import than all the rest.
     code = (
         "import sys, convexhc.cli\n"

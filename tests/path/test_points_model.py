@@ -24,7 +24,7 @@ def assert_levels_are_those_of_single_solves(path, X, every=1, **options):
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
 def test_bisection_finds_every_scale_of_points(blobs, l1_ratio):
-    path = convexhc.solve_points_path(blobs, None, l1_ratio=l1_ratio)
+    path = convexhc.solve_points_path(blobs, None, l1_ratio=l1_ratio, tol=1e-7)
     assert path.complete
     assert path.n_clusters[0] == len(blobs)
     assert path.n_clusters[-1] == path.components.max() + 1

@@ -9,7 +9,7 @@ from convexhc.fusion.contraction import contract
 from convexhc.graph import Graph
 from convexhc.model.problem import graph_problem
 from convexhc.model.weighted_laplacian import laplacian
-from convexhc.solvers import admm, solve
+from convexhc.solvers import admm, choose
 from convexhc.solvers.centroid_step import Factored, Rotated, centroid_step
 from convexhc.solvers.loop import run
 from laws import CONSTRAINTS, random_kernel, seeds, solved
@@ -105,9 +105,9 @@ def test_a_graph_whose_factor_fills_up_is_not_factored():
 
 
 def test_large_graphs_use_the_primal_dual_method_unless_factored(monkeypatch):
-    monkeypatch.setattr(solve, "_LINEAR_ROWS", 200)
-    assert solve.choose_method(graph_problem(ring(300), 1.0)) == admm.ADMM(linear=True)
-    assert solve.choose_method(graph_problem(expander(), 1.0)).name == "primal_dual"
+    monkeypatch.setattr(choose, "_LINEARIZED_ROWS", 200)
+    assert choose.choose_method(graph_problem(ring(300), 1.0)) == admm.ADMM(linear=True)
+    assert choose.choose_method(graph_problem(expander(), 1.0)).name == "primal_dual"
 
 
 def test_factored_and_rotated_steps_reach_the_same_solution():

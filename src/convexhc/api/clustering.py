@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from convexhc._checks import named
-from convexhc.api.features_path import features_path, is_multiscale
+from convexhc.api.features_path import features_path, in_feature_space, is_multiscale
 from convexhc.api.graph_path import graph_path
 from convexhc.api.options import (
     FEATURES,
@@ -64,7 +64,6 @@ PAIRWISE = ("precomputed", *FROM_GRAPH)
 # Similarities of points: one row per point.
 FROM_POINTS = ("nearest_neighbors", "rbf")
 SIMILARITIES = (*PAIRWISE, *FROM_POINTS)
-SPACES = ("auto", "features", "similarity")
 
 
 def cluster(
@@ -176,9 +175,7 @@ def cluster(
     True
     """
     named("similarity", similarity, dict.fromkeys(SIMILARITIES))
-    named("space", space, dict.fromkeys(SPACES))
-    multiscale = is_multiscale(weights)
-    in_features = multiscale if space == "auto" else space == "features"
+    multiscale, in_features = is_multiscale(weights), in_feature_space(weights, space)
     defaults = FEATURES if in_features else Options()
     options = Options(
         lambdas=defaults.lambdas if isinstance(lambdas, str) else lambdas,

@@ -15,6 +15,8 @@ from convexhc.similarity import multiscale_weights, require_psd, spectral_featur
 from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.strongest import positive_part
 
+SPACES = ("auto", "features", "similarity")
+
 
 def solve_features_path(
     K: Any,
@@ -101,7 +103,16 @@ def features_path(
 
 def is_multiscale(weights: Any) -> bool:
     """Whether the weights are "multiscale"; any other word is refused."""
-    if isinstance(weights, str):
-        named("weights", weights, {"multiscale": None})
-        return True
-    return False
+    if isinstance(weights, str) and weights != "multiscale":
+        raise ValueError(
+            "weights must be 'multiscale', a number of neighbours, a graph or None, received "
+            f"{weights!r}."
+        )
+    return isinstance(weights, str)
+
+
+def in_feature_space(weights: Any, space: str) -> bool:
+    """Whether the penalty acts in feature space: "auto" if the weights are multiscale."""
+    named("space", space, dict.fromkeys(SPACES))
+    multiscale = is_multiscale(weights)
+    return multiscale if space == "auto" else space == "features"

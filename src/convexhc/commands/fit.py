@@ -7,12 +7,14 @@ import json
 import platform
 import time
 from argparse import Namespace
+from inspect import signature
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 import scipy
 
+from convexhc._checks import checked_count
 from convexhc._text import clock, counted
 from convexhc.api.clustering import cluster
 from convexhc.commands.folder import Folder, resume_command
@@ -20,7 +22,8 @@ from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights
 from convexhc.commands.messages import Failure, Interruption, Refusal, Say
 from convexhc.graph import Graph
 from convexhc.kernels.threads import limited_threads
-from convexhc.path import Level, Path
+from convexhc.path import Path
+from convexhc.path.suggestion import suggest
 from convexhc.progress_line import ProgressLine
 from convexhc.report import write_report
 from convexhc.solvers.solution import Status
@@ -34,6 +37,8 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     lambdas = parse_lambdas(options.lambdas)
     if in_features(options) and options.method != "auto":
         raise Refusal("--method is for the paper's problem: add --space similarity.")
+    if options.min_cluster_size is not None:
+        checked_count("min_cluster_size", options.min_cluster_size)
     graph = read_graph(options)
     folder.prepare(resume=options.resume, force=options.force)
     if not options.json:
@@ -73,25 +78,16 @@ def solve(
     progress: ProgressLine,
 ) -> Path:
     """Solve the path, with a checkpoint in the folder and a progress line."""
-
-    def check(level: Level) -> None:
-        folder.begin(options.given)
-
+    # Every option of `cluster` that the command has, by its name.
+    shared = signature(cluster).parameters.keys() & vars(options).keys()
+    given = {name: getattr(options, name) for name in shared}
+    given["lambdas"] = "auto" if lambdas is None else lambdas
+    given["weights"] = weights_of(options)
     return cluster(
         graph,
-        "auto" if lambdas is None else lambdas,
-        similarity=options.similarity,
-        weights=weights_of(options),
-        space=options.space,
-        shift=options.shift,
-        l1_ratio=options.l1_ratio,
-        method=options.method,
-        tol=options.tol,
-        max_iter=options.max_iter,
-        max_clusters=options.max_clusters,
-        lam_step=options.lam_step,
+        **given,
         checkpoint=folder.checkpoint,
-        on_check=check,
+        on_check=lambda level: folder.begin(options.given),
         progress=progress,
     )
 
@@ -125,6 +121,7 @@ def parse_lambdas(text: str | None) -> list[float] | None:
 
 def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
     """The content of run.json: versions, options, fingerprints and certificates."""
+    suggestion = suggest(path, options.min_cluster_size)
     return {
         "convexhc": __version__,
         "python": platform.python_version(),
@@ -144,8 +141,8 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "nested": path.is_nested,
         "n_nodes": len(path.names),
         "level_n_clusters": list(path.level_n_clusters),
-        "suggested_n_clusters": path.suggestion.n_clusters,
-        "confident": path.suggestion.confident,
+        "suggested_n_clusters": suggestion.n_clusters,
+        "confident": suggestion.confident,
         "levels": [
             {
                 "lam": level.lam,

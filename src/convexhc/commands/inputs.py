@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from convexhc.api.clustering import make_similarity
+from convexhc.api.features_path import in_feature_space
 from convexhc.commands.messages import Refusal
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -49,7 +50,5 @@ def weights_of(options: Namespace) -> Any:
 
 
 def in_features(options: Namespace) -> bool:
-    """Whether the penalty acts in feature space, by the rule of `convexhc.cluster`."""
-    if options.space == "auto":
-        return bool(options.weights == "multiscale")
-    return bool(options.space == "features")
+    """Whether the penalty acts in feature space."""
+    return in_feature_space(weights_of(options), options.space)

@@ -11,7 +11,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from convexhc.api.clustering import PAIRWISE, SIMILARITIES, SPACES, cluster
+from convexhc.api.clustering import PAIRWISE, SIMILARITIES, cluster
+from convexhc.api.features_path import SPACES
 from convexhc.api.options import MethodLike, Options
 from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
 from convexhc.graph import Graph
@@ -181,25 +182,17 @@ class ConvexHierarchicalClustering(PathClusterer):
         data, n = self._validated(X)
         self._check_scale(n)
         on_check, finished = self._listeners(X)
-        names = row_names(X)
+        options = self.get_params(deep=False)
+        for name in ("n_clusters", "lam", "min_cluster_size"):
+            del options[name]
         path = cluster(
             data,
             "auto" if self.lam is None else [self.lam],
-            similarity=self.similarity,
-            weights=self.weights,
-            space=self.space,
-            n_neighbors=self.n_neighbors,
-            shift=self.shift,
-            l1_ratio=self.l1_ratio,
-            method=self.method,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            max_clusters=self.max_clusters,
-            lam_step=self.lam_step,
             test_structure=self.n_clusters is None and self.lam is None,
             on_check=on_check,
-            progress=self.progress,
+            **options,
         )
+        names = row_names(X)
         if self.similarity not in PAIRWISE and names is not None:
             path = path.renamed(names)
         self.similarity_ = dict(path.provenance.options["similarity"])

@@ -48,26 +48,11 @@ class ConvexClustering(PathClusterer):
     ----------
     labels_ : (n,) ndarray of int
         Cluster of every point, numbered by first occurrence.
-    n_clusters_ : int
-        Number of clusters in ``labels_``.
     path_ : Path
         Everything solved: partitions, certificates, tree.
-    plateau_ : Plateau or None
-        The range of lam nearest to the suggestion; None if ``n_clusters`` or ``lam`` was given.
-    linkage_ : (n - 1, 4) ndarray
-        The tree as a scipy linkage, lam as height.
-    children_, distances_ : (n - 1, 2) ndarray of int, (n - 1,) ndarray
-        The same tree in scikit-learn's form: the pairs joined, and the lam of each join.
-    n_leaves_, n_connected_components_ : int
-        Points, and components of W, which only the top of the tree joins.
-    lambdas_ : (L,) ndarray
-        Every lam solved, increasing.
-    n_iter_ : int
-        Iterations, over all lam.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, if X is a DataFrame that has them.
+    n_clusters_, plateau_, linkage_, children_, distances_, n_leaves_, n_connected_components_, \
+            lambdas_, n_iter_, n_features_in_, feature_names_in_
+        As for `ConvexHierarchicalClustering`.
 
     Raises
     ------
