@@ -1,4 +1,4 @@
-"""Co-appearances in Les Miserables: cuts at a level of lam, and prunings into larger clusters.
+"""Co-appearances in Les Miserables: cuts at a level of lam and prunings of the tree.
 
 There are no known groups; the suggested scale is a starting point.
 """

@@ -1,4 +1,4 @@
-"""Settings and fixtures that every test shares."""
+"""Settings and fixtures shared by all tests."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def numba_cache_folder() -> Path:
-    """Folder for compiled kernels: one for each version of their source and each test worker.
+    """Folder for compiled kernels: one per version of their source and per test worker.
 
-    Numba looks only at the file of a kernel, not at the kernels it calls, so an edit of a callee
-    would go unnoticed; and two workers that compile two signatures of one kernel at the same
-    moment can overwrite each other's code. Neither can happen in a folder of one's own.
+    Numba checks only the file of a kernel, not the kernels it calls, so it would miss an edit of a
+    callee. Two workers that compile two signatures of one kernel at the same time can overwrite
+    each other's code. Separate folders avoid both.
     """
     sources = sorted((ROOT / "src" / "convexhc" / "kernels").glob("*.py"))
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources))
@@ -25,12 +25,12 @@ def numba_cache_folder() -> Path:
     return ROOT / ".cache" / "numba" / digest.hexdigest()[:12] / worker
 
 
-# Both are read when numba and matplotlib are first imported, hence here and not in a fixture.
+# Both are read when numba and matplotlib are first imported, so they are set here.
 os.environ["NUMBA_CACHE_DIR"] = str(numba_cache_folder())
 os.environ["MPLBACKEND"] = "Agg"
 
-# The default draws the same examples on every run, so that a red run can be repeated;
-# `pytest --hypothesis-profile=thorough` looks further and elsewhere each time.
+# The default draws the same examples on every run, so that failures are reproducible;
+# `pytest --hypothesis-profile=thorough` draws more examples, and others each time.
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=500)
 settings.load_profile("repeatable")
@@ -50,6 +50,6 @@ def data_dir() -> Path:
 
 @pytest.fixture(autouse=True)
 def _marked_data(request: pytest.FixtureRequest) -> None:
-    """Skip a test marked `data` where the folder is missing, even if it never asks for it."""
+    """Skip a test marked `data` if the folder is missing, even if it does not use the fixture."""
     if request.node.get_closest_marker("data"):
         request.getfixturevalue("data_dir")

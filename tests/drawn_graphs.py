@@ -1,4 +1,4 @@
-"""Graphs for Hypothesis to draw, and what it means for two of them to be the same."""
+"""Hypothesis strategies for graphs, and equality of graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from convexhc.graph import Graph
 
 @st.composite
 def adjacencies(draw, max_n: int = 8, *, loops: bool = True) -> NDArray[np.float64]:
-    """A symmetric matrix without negative entries, about half of them zero."""
+    """A symmetric nonnegative matrix, about half of its entries zero."""
     n = draw(st.integers(1, max_n))
     weights = st.one_of(st.just(0.0), st.floats(0.0625, 8.0, width=32))
     entries = draw(st.lists(weights, min_size=n * n, max_size=n * n))
@@ -43,7 +43,7 @@ def planted(
     inside: float = 0.7,
     across: float = 0.1,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """A graph with groups, weighted so that no two edges are equal, and its groups."""
+    """A graph with groups and distinct edge weights, and its groups."""
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(len(sizes)), sizes)
     share = np.where(group[:, None] == group, inside, across)
@@ -52,7 +52,7 @@ def planted(
 
 
 def wired_at_random(seed: int, n: int = 100) -> NDArray[np.float64]:
-    """A graph whose degrees vary and whose edges know nothing but the degrees."""
+    """A random graph with varying expected degrees and no other structure."""
     rng = np.random.default_rng(seed)
     ends = rng.permutation(np.repeat(np.arange(n), 2 * rng.integers(1, 6, n)))
     A = np.zeros((n, n))

@@ -1,4 +1,4 @@
-"""Small data with known groups, for the tests of the clusterers."""
+"""Small data with known groups, for the tests of the estimators."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from convexhc.estimators import ConvexHierarchicalClustering
 
-# The clusterer of a given similarity.
+# The estimator for a precomputed similarity.
 OfSimilarity = partial(ConvexHierarchicalClustering, similarity="precomputed")
-# Loose, where the question is whether a fit works, not how exact it is.
+# A loose tolerance, for tests of whether a fit works.
 NEIGHBOURS = ConvexHierarchicalClustering(similarity="nearest_neighbors", tol=0.01)
 
 

@@ -1,4 +1,4 @@
-"""Laws that several tests state, and the random problems they are stated on."""
+"""Laws checked by several tests, and random problems for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ l1_ratios = st.sampled_from(L1_RATIOS)
 
 
 def random_weights(rng: np.random.Generator, n: int, *, parts: int = 1, density: float = 0.5):
-    """A symmetric matrix of weights with an empty diagonal, in ``parts`` connected pieces.
+    """A symmetric matrix of weights with zero diagonal, in ``parts`` connected components.
 
     A ring through the nodes of every piece keeps it connected; other pairs are drawn.
     """
@@ -47,13 +47,13 @@ def random_kernel(
 
 
 def random_doubly_stochastic(rng: np.random.Generator, n: int):
-    """A mean of permutations: often on the border of the set, never outside."""
+    """A mean of permutation matrices: often on the boundary of the set, never outside."""
     share = rng.dirichlet(np.ones(rng.integers(1, 2 * n + 1)))
     return sum(s * np.eye(n)[rng.permutation(n)] for s in share)
 
 
 def random_feasible(rng: np.random.Generator, problem: Problem):
-    """Centroids in the constraint set of the problem, some of them on its border."""
+    """Centroids in the constraint set of the problem, some of them on its boundary."""
     n, m = problem.shape
     if problem.constraint.column_sums:
         return random_doubly_stochastic(rng, n)
@@ -85,13 +85,13 @@ def solved(problem: Problem, method: str = "admm", **options) -> Solution:
 
 
 def first_occurrence(labels) -> np.ndarray:
-    """The same classes, numbered in the order in which they are first met."""
+    """The same classes, numbered by first occurrence."""
     seen: dict[object, int] = {}
     return np.array([seen.setdefault(label, len(seen)) for label in np.asarray(labels).tolist()])
 
 
 def classes_of_equal_rows(C) -> np.ndarray:
-    """Which rows are equal to the last bit, numbered in the order in which they are first met."""
+    """Classes of rows that are equal bit for bit, numbered by first occurrence."""
     return first_occurrence([row.tobytes() for row in np.ascontiguousarray(C)])
 
 
@@ -103,7 +103,7 @@ def assert_convex_between(function, A, B, *, atol: float = 1e-10) -> None:
 
 
 def assert_gradient(function, gradient, C, rng: np.random.Generator, *, rtol: float = 1e-6) -> None:
-    """Slopes along random directions are those of a quadratic, by central differences."""
+    """Check directional derivatives of a quadratic by central differences."""
     for _ in range(3):
         direction = rng.normal(size=C.shape)
         rise = function(C + 0.5 * direction) - function(C - 0.5 * direction)
@@ -113,7 +113,7 @@ def assert_gradient(function, gradient, C, rng: np.random.Generator, *, rtol: fl
 
 
 def assert_nonexpansive(function, A, B, *, rtol: float = 1e-9) -> None:
-    """Images are no further apart than the points."""
+    """The distance of the images is at most that of the points."""
     apart = np.linalg.norm(np.asarray(A) - B)
     size = max(1.0, np.abs(A).max(), np.abs(B).max())
     assert np.linalg.norm(function(A) - function(B)) <= apart + rtol * size

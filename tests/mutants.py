@@ -1,4 +1,4 @@
-"""Break the code that carries the certificate, one line at a time, and see that a test notices.
+"""Break the code behind the certificate, one line at a time, and check that a test fails.
 
 A mutant is one wrong line, and the tests that have to fail because of it. Each is applied to a copy
 of the sources, never to the checkout, and its tests are run against that copy:
@@ -25,16 +25,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-# What the tests need of the checkout.
+# Parts of the checkout that the tests need.
 COPIED = ("src", "tests", "pyproject.toml")
-# A run that takes longer, in seconds, has no verdict: tests of one mutant take some seconds.
+# Time limit of a run in seconds: the tests of one mutant take a few seconds.
 LIMIT = 900
-# What pytest returns when tests have failed, and when all have passed.
+# Exit codes of pytest: some tests failed, all tests passed.
 FAILED, PASSED = 1, 0
 
 
 class Mutant(NamedTuple):
-    """A wrong line: its file inside the package, old and new text, why it matters, who notices."""
+    """A faulty line: its file inside the package, old and new text, reason, and failing tests."""
 
     file: str
     old: str
@@ -48,7 +48,7 @@ class Mutant(NamedTuple):
         return Path("src") / "convexhc" / self.file
 
     def applied(self, source: str) -> str:
-        """The source with the wrong line; the old text has to be there exactly once."""
+        """The source with the faulty line; the old text must occur exactly once."""
         count = source.count(self.old)
         if count != 1:
             raise ValueError(f"{self.file} has {count} times, and not once: {self.old!r}")
@@ -126,7 +126,7 @@ MUTANTS = (
         "return last[2].with_balls(chosen)",
         "return last[2]",
         "loads are measured in the balls of another lam",
-        (FLOWS + "test_conductances_of_one_lam_are_measured_anew_at_another",),
+        (FLOWS + "test_conductances_are_reused_at_another_lam_with_new_dual_balls",),
     ),
     Mutant(
         "fusion/graph_flows.py",
@@ -245,21 +245,21 @@ MUTANTS = (
         "objective, objective - bound, self.constraint.residual(C), self.floor",
         "objective, 0.9 * (objective - bound), self.constraint.residual(C), self.floor",
         "a tenth of the gap is left out",
-        (PROBLEM + "test_no_part_of_a_gap_is_left_out",),
+        (PROBLEM + "test_the_gap_at_the_best_dual_covers_the_suboptimality",),
     ),
     Mutant(
         "model/problem.py",
         "objective, objective - bound, self.constraint.residual(C), self.floor",
         "objective, objective - bound, 0.0, self.floor",
         "a point outside its constraint is not told from one inside",
-        (PROBLEM + "test_a_certificate_reports_the_violation_of_its_point",),
+        (PROBLEM + "test_a_certificate_reports_the_constraint_violation",),
     ),
     Mutant(
         "model/problem.py",
         "return max(self.gap, 0.0) / max(abs(self.objective), self.floor)",
         "return max(self.gap, 0.0) / max(abs(self.objective), 1.0)",
         "small objectives are solved to an absolute tolerance",
-        (PROBLEM + "test_relative_gap_counts_round_off_of_a_vanishing_objective_as_nothing",),
+        (PROBLEM + "test_relative_gap_ignores_round_off_of_a_vanishing_objective",),
     ),
     Mutant(
         "model/problem.py",
@@ -287,7 +287,7 @@ MUTANTS = (
         "tangent = -0.5 * self.metric.inner(C + move, slope + self.target)",
         "tangent = -0.5 * self.metric.inner(C, slope + self.target)",
         "the tangent is that of another point than its slope",
-        (FIDELITY + "test_lower_bound_is_below_the_minimum_wherever_it_is_taken",),
+        (FIDELITY + "test_lower_bound_is_below_the_minimum_at_any_centroids",),
     ),
     Mutant(
         "model/fidelity.py",
@@ -315,7 +315,7 @@ MUTANTS = (
         "return 0.5 * (inner(C, gradient) - inner(C, self.target)), gradient",
         "return 0.5 * inner(C, gradient) - inner(C, self.target), gradient",
         "values and gradients are of two functions",
-        (FIDELITY + "test_values_are_the_formulas",),
+        (FIDELITY + "test_values_agree_with_the_formulas",),
     ),
     Mutant(
         "fusion/lam_max.py",
@@ -336,7 +336,7 @@ MUTANTS = (
         "scaled = flow.along(demand, chosen) / relative[chosen, None]",
         "scaled = flow.along(demand, chosen)",
         "weak edges count as if they could carry as much as strong ones",
-        (BOUNDS + "test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart",),
+        (BOUNDS + "test_on_a_tree_the_bound_is_exact_for_weights_of_any_range",),
     ),
     Mutant(
         "fusion/demand.py",
@@ -350,28 +350,28 @@ MUTANTS = (
         "certificate = problem.certify(found.centroids, flows.dual)",
         "certificate = found.certificate",
         "the certificate of the contracted problem is taken for that of the full one",
-        (NEWTON + "test_contraction_changes_nothing",),
+        (NEWTON + "test_contraction_does_not_change_the_solution",),
     ),
     Mutant(
         "fusion/points_solve.py",
         "return certificate.relative_gap <= tol or certificate.gap <= tol * floor",
         "return True",
         "a solution is called solved whatever its gap",
-        (NEWTON + "test_spoiled_flows_are_not_believed",),
+        (NEWTON + "test_infeasible_flows_are_not_certified",),
     ),
     Mutant(
         "fusion/points_solve.py",
         "return spread(dual, self.pair, self.sign * self.share, inside)",
         "return spread(dual, self.pair, self.sign, inside)",
         "every edge between two clusters has the dual of all of them together",
-        (NEWTON + "test_links_between_contractions_are_the_contractions_themselves",),
+        (NEWTON + "test_links_between_contractions_agree_with_direct_contraction",),
     ),
     Mutant(
         "fusion/points_solve.py",
         "sign, share = self.sign[some] * other.sign[some]",
         "sign, share = other.sign[some]",
         "duals lose their direction from one contraction to the next",
-        (NEWTON + "test_links_between_contractions_are_the_contractions_themselves",),
+        (NEWTON + "test_links_between_contractions_agree_with_direct_contraction",),
     ),
     Mutant(
         "fusion/point_flows.py",
@@ -427,7 +427,7 @@ MUTANTS = (
         "if not problem.constraint.row_sums:",
         "if problem.constraint.row_sums:",
         "row means are left out where no constraint takes care of them",
-        (BOUNDS + "test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart",),
+        (BOUNDS + "test_on_a_tree_the_bound_is_exact_for_weights_of_any_range",),
     ),
     Mutant(
         "fusion/demand.py",
@@ -448,7 +448,7 @@ MUTANTS = (
         "sign = np.where(tail[crossing] < head[crossing], 1.0, -1.0)",
         "sign = np.ones(crossing.size)",
         "edges between two clusters lose their direction",
-        (CONTRACTION + "test_the_pull_of_a_dual_is_the_mean_over_the_clusters_whatever_is_inside",),
+        (CONTRACTION + "test_the_contracted_pull_is_the_cluster_mean_for_any_inner_dual",),
     ),
     Mutant(
         "fusion/contraction.py",
@@ -483,7 +483,7 @@ MUTANTS = (
 
 @contextmanager
 def copied() -> Iterator[Path]:
-    """A folder with a copy of what is tested, for as long as it is needed."""
+    """A temporary folder with a copy of the tested code."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name)
         for part in COPIED:
@@ -496,10 +496,10 @@ def copied() -> Iterator[Path]:
 
 
 def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a copy, on the package that is there.
+    """Run Python in a copy, with the package of that copy.
 
-    No bytecode is kept, which goes by the second of a change. Compiled kernels stay in the copy, in
-    a folder for every version of their sources (see conftest.py).
+    No bytecode is written, because its timestamps have a resolution of one second. Compiled kernels
+    stay in the copy, in one folder per version of their sources (see conftest.py).
     """
     path = os.pathsep.join([str(folder / "src"), str(folder)])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -520,7 +520,7 @@ def run_tests(folder: Path, tests: Sequence[str]) -> subprocess.CompletedProcess
 
 
 def verdict(folder: Path, mutant: Mutant) -> str:
-    """Whether the tests of a mutant notice it; the copy is then what it was."""
+    """Whether the tests of a mutant detect it; the copy is restored afterwards."""
     target, kept = folder / mutant.path, ROOT / mutant.path
     target.write_text(mutant.applied(kept.read_text(encoding="utf-8")), encoding="utf-8")
     try:
@@ -528,7 +528,7 @@ def verdict(folder: Path, mutant: Mutant) -> str:
     except subprocess.TimeoutExpired:
         return "no verdict: the tests do not end"
     finally:
-        # With its time, by which compiled kernels are known.
+        # With its modification time, which identifies compiled kernels.
         shutil.copy2(kept, target)
     if code == FAILED:
         return "killed"

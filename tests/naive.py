@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the fast code: the formulas as they are written on paper."""
+"""Naive reference implementations of the fast code, directly from the formulas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def soft(x, threshold):
-    """Every entry moved towards zero by the threshold, and no further."""
+    """Soft threshold of every entry."""
     return np.sign(x) * np.maximum(np.abs(x) - threshold, 0.0)
 
 
@@ -20,7 +20,7 @@ def prox(x, soft_by, block_by):
 
 
 def nearest_in_sum_of_balls(x, box, radius, rounds=4000):
-    """Nearest point to x in box Ball_inf + radius Ball_2, found by turns on its two parts."""
+    """Nearest point to x in box Ball_inf + radius Ball_2, by alternating minimisation."""
     b = np.zeros_like(x)
     for _ in range(rounds):
         a = np.clip(x - b, -box, box)
@@ -35,7 +35,7 @@ def mixed_norm(x, l1_ratio):
 
 
 def incidence(n, tail, head):
-    """D as a matrix: one row an edge, +1 at its tail and -1 at its head."""
+    """D as a matrix: one row per edge, +1 at its tail and -1 at its head."""
     D = np.zeros((len(tail), n))
     for e, (i, j) in enumerate(zip(tail, head, strict=True)):
         D[e, i] += 1.0
@@ -44,20 +44,20 @@ def incidence(n, tail, head):
 
 
 def project_dual(Y, soft_by, block_by):
-    """Every row less its prox, with thresholds of its own."""
+    """Every row minus its prox, with thresholds per row."""
     rows = zip(Y, soft_by, block_by, strict=True)
     return np.array([y - prox(y, s, b) for y, s, b in rows]).reshape(Y.shape)
 
 
 def ascend(D, C, Y, step, edges):
-    """One step of projected dual ascent: new dual, its adjoint image, squared move."""
+    """One step of projected dual ascent: new dual, its adjoint image, squared step length."""
     R = np.diag(edges.stiffness)
     new = project_dual(Y + step * R @ D @ C, edges.soft, edges.block)
     return new, D.T @ new, np.sum((new - Y) ** 2 / edges.stiffness[:, None])
 
 
 def z_and_dual_update(D, C, Y, Z, rho, relax, edges):
-    """The edge updates of ADMM: dual, copy, right side, squared residual and squared move."""
+    """ADMM edge updates: dual, Z, right-hand side, squared residual, squared step length."""
     R = np.diag(edges.stiffness)
     X = Y + rho * R @ (relax * (D @ C) + (1.0 - relax) * Z)
     dual = project_dual(X, edges.soft, edges.block)
@@ -67,7 +67,7 @@ def z_and_dual_update(D, C, Y, Z, rho, relax, edges):
 
 
 def newton_matrix(n, sigma, mass, edges, at):
-    """mass + sigma D'J D in full, J from its formula: one row a node and column."""
+    """Dense mass + sigma D'J D, with J from its formula: one row per node and column."""
     m = at.kept.shape[1]
     D = np.kron(incidence(n, edges.tail, edges.head), np.eye(m))
     J = np.zeros((m * len(edges.tail), m * len(edges.tail)))
@@ -98,13 +98,13 @@ def paper_smooth_objective(pi, K, lam):
 
 
 def least_assignment(G):
-    """min <G, Q> over doubly stochastic Q: some permutation attains it, so try them all."""
+    """min <G, Q> over doubly stochastic Q, by enumeration of all permutations."""
     n = len(G)
     return min(sum(G[i, p[i]] for i in range(n)) for p in itertools.permutations(range(n)))
 
 
 def components(n, tail, head):
-    """Connected components, by following edges until nothing new is met."""
+    """Connected components by graph traversal."""
     neighbours = {i: set() for i in range(n)}
     for i, j in zip(tail, head, strict=True):
         neighbours[int(i)].add(int(j))

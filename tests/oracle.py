@@ -1,4 +1,4 @@
-"""Every model handed to an interior-point solver, from the formulas of the paper and not ours."""
+"""Every model solved by an interior-point solver, from the formulas of the paper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import naive
 from convexhc.graph import Graph
 
-# Clarabel stops at 1e-8 by default; a singular kernel may not let it go even there.
+# Clarabel stops at 1e-8 by default; for a singular kernel it may not even reach that.
 TOLERANCES = (1e-9, 1e-8, 1e-7)
 
 

@@ -1,4 +1,4 @@
-"""A problem whose answer is known, and a method that walks straight to it."""
+"""A problem with a known solution, and a method that converges to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shrinking_pair(lam=0.25):
 
 @dataclass
 class Scripted:
-    """A method that halves its distance to the answer, and counts what is asked of it."""
+    """A method that halves its distance to the solution and counts its calls."""
 
     best: np.ndarray
     dual: np.ndarray

@@ -1,4 +1,4 @@
-"""Every method agrees with every other, and with an interior-point solver told the formulas."""
+"""Every method agrees with every other and with an interior-point solver."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ FLOOR = 0.5  # smallest eigenvalue of the kernels, the modulus of strong convexi
 
 
 def proven_distance(solution, modulus):
-    """No minimiser is further from the centroids than this."""
+    """Upper bound on the distance of any minimiser from the centroids."""
     return np.sqrt(2.0 * max(solution.certificate.gap, 0.0) / modulus)
 
 
 def assert_all_agree(problem, expected, modulus, gap=1e-8):
-    """Methods meet each other and the oracle, and none fuses what another proves apart."""
+    """Methods agree with each other and the oracle, and none fuses what another proves distinct."""
     # With a gap of 1e-8 no minimiser is further than 1.5e-4 from the centroids, all entries
     # together; with 1e-9 than 5e-5.
     tight = {"tol": 0.0, "gap_tol": gap * modulus}
@@ -57,7 +57,7 @@ def assert_all_agree(problem, expected, modulus, gap=1e-8):
         assert apart.max() <= np.sqrt(2.0) * reach + 1e-12
 
 
-# Every l1_ratio meets every lam under both constraints, connected and not in turn.
+# All combinations of l1_ratio, lam and constraint; connected and disconnected in turn.
 GRID = [
     (l1_ratio, constraint, parts, LAMBDAS[(turn + parts) % 2 :: 2])
     for l1_ratio in L1_RATIOS
@@ -154,7 +154,7 @@ def test_relabelling_the_nodes_relabels_the_solution(method, seed, l1_ratio, lam
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_the_unit_of_the_similarity_does_not_matter(method, scale):
-    # Weights come from K, so both terms grow alike and the minimiser stays where it is.
+    # Weights come from K, so both terms scale equally and the minimiser does not change.
     kernel = random_kernel(np.random.default_rng(3), 9, floor=FLOOR)
     scaled = Graph.from_matrix(scale * kernel.dense())
     for lam in (0.05, 0.5, 5.0):
@@ -203,6 +203,6 @@ def test_both_levels_of_the_fractal_graph_are_found(fractal, method, lam, level)
     assert solution.status is Status.SOLVED
     assert solution.relative_gap <= 1e-4
     assert solution.n_clusters == len(np.unique(truth))
-    # Nodes are ordered by group, so that even the numbers of the clusters are known.
+    # Nodes are ordered by group, so the numbering of the clusters is known too.
     np.testing.assert_array_equal(solution.labels, truth)
     assert adjusted_rand_score(truth, solution.labels) == 1.0

@@ -1,4 +1,4 @@
-"""The rules of the house, read from the source: who may import whom, and what stands where."""
+"""Architecture rules, checked on the source: import directions and where things belong."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "convexhc"
 
-# Each room may import from those before it. A new file at the top of the package is a new room
-# and takes its place here.
+# Each module may import from those before it. A new file at the top of the package must
+# be added here.
 ROOMS = [
     "_types",
     "_checks",
@@ -51,12 +51,12 @@ ROOMS = [
     "commands",
     "cli",
 ]
-# The package itself and `python -m convexhc` stand outside: they gather what the rooms offer.
+# The package itself and `python -m convexhc` are outside this order: they import from all modules.
 OUTSIDE = ["__init__", "__main__"]
 
 OPTIONAL = {"anndata", "cvxpy", "dask", "distributed", "igraph", "matplotlib", "networkx"}
 OPTIONAL |= {"pandas", "tqdm"}
-# Results are saved as arrays and text, and a library that clusters has no business on the network.
+# Results are saved as arrays and text only, and the library does not use the network.
 FORBIDDEN_MODULES = {"pickle", "cloudpickle", "dill", "marshal", "shelve"}
 FORBIDDEN_MODULES |= {"ftplib", "http", "httpx", "requests", "socket", "urllib", "urllib3"}
 FORBIDDEN_CALLS = {"__import__", "eval", "exec", "joblib.dump", "joblib.load"}
@@ -104,7 +104,7 @@ def imports(module: Module, nodes: Iterator[ast.AST] | None = None) -> Iterator[
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
-    """Every call with the name it is made by, as written: `print`, `joblib.load`, `a.b.step`."""
+    """Every call with the name of its function as written: `print`, `joblib.load`, `a.b.step`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             yield node, ast.unparse(node.func)
@@ -145,7 +145,7 @@ def rooms_in_order(module: Module) -> Iterator[Finding]:
             continue
         target = [*name.split("."), ""][1]
         if target not in ROOMS:
-            # Only the command line stands above the package's own names.
+            # Only the command line may import from the package itself.
             if module.room != "cli":
                 yield line, f"imports {name}, which is not a room below {module.room}"
         elif ROOMS.index(target) > here:
@@ -192,7 +192,7 @@ LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.Genera
 
 
 def one_solver_loop(module: Module) -> Iterator[Finding]:
-    # matplotlib's axes have a step of their own.
+    # matplotlib's axes have a `step` method too.
     if module.path == "solvers/loop.py" or module.room == "plots":
         return
     for loop in ast.walk(module.tree):
@@ -229,7 +229,7 @@ RULES: list[Rule] = [
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_the_package_keeps(rule):
+def test_the_package_follows_the_rule(rule):
     found = [f"{m.path}:{line}: {what}" for m in modules() for line, what in rule(m)]
     assert not found, "\n".join(found)
 
@@ -283,7 +283,7 @@ def test_every_step_of_the_call_path_is_taken():
     assert set(pairwise(["", *traced])) <= entered
 
 
-def test_the_package_is_what_was_read():
+def test_the_source_of_the_package_is_read():
     assert {"kernels", "graph", "solvers"} <= {module.room for module in modules()}
 
 
@@ -352,16 +352,16 @@ SOUND = [
 
 
 @pytest.mark.parametrize(("rule", "path", "source"), BROKEN)
-def test_a_broken_rule_is_seen(rule, path, source):
+def test_a_violation_is_detected(rule, path, source):
     assert list(rule(Module(path, source)))
 
 
 @pytest.mark.parametrize(("rule", "path", "source"), SOUND)
-def test_sound_code_is_let_pass(rule, path, source):
+def test_valid_code_passes(rule, path, source):
     assert not list(rule(Module(path, source)))
 
 
-def test_every_rule_has_been_seen_to_break_and_to_pass():
+def test_every_rule_has_a_violation_and_a_valid_example():
     assert {rule for rule, _, _ in BROKEN} == {rule for rule, _, _ in SOUND} == set(RULES)
 
 
@@ -384,8 +384,8 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
 def broken_links(text: str, folder: Path) -> list[str]:
-    """Links of a Markdown text that name no file or heading; addresses elsewhere are not tried."""
-    # Brackets followed by parentheses are no link inside code.
+    """Links of a Markdown text without a target file or heading; URLs are not checked."""
+    # Inside code, brackets followed by parentheses are not links.
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
     targets = [t for t in LINK.findall(prose) if not re.match(r"[a-z]+:", t)]
     broken = []
@@ -409,7 +409,7 @@ def documents() -> list[Path]:
     return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
-def test_links_lead_somewhere():
+def test_links_resolve():
     assert ROOT / "README.md" in documents()
     found = {
         document.relative_to(ROOT).as_posix(): broken
@@ -419,7 +419,7 @@ def test_links_lead_somewhere():
     assert not found
 
 
-def test_a_broken_link_is_seen(tmp_path):
+def test_a_broken_link_is_detected(tmp_path):
     (tmp_path / "other.md").write_text("# The other page\n", encoding="utf-8")
     good = "[a](other.md) [b](other.md#the-other-page) [c](mailto:a@b) `x[i](j)`\n"
     assert broken_links(good, tmp_path) == []

@@ -37,7 +37,7 @@ def partly_weighted() -> nx.Graph:
 
 NAN, INF = float("nan"), float("inf")
 
-# What is given, the error, what it says was wrong, what it says to do.
+# Input, exception, message about the problem, message about the remedy.
 BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
     "not a number": (
         lambda: as_graph(changed({(0, 2): NAN, (2, 0): NAN})),

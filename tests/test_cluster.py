@@ -48,7 +48,7 @@ def small():
     return planted(0)[0]
 
 
-# Fifteen lam are enough where it only matters that two paths are the same.
+# Fifteen lam are enough for tests that compare two paths.
 quick = partial(cluster, lambdas=15)
 
 
@@ -96,7 +96,7 @@ def test_both_levels_of_the_fractal_graph_are_found_exactly(fractal, path):
 
 
 def test_prunings_of_one_tree_are_clusters_of_it(path):
-    """Each is a union of branches: a cluster and a branch hold each other or are apart."""
+    """A cluster and a branch are nested or disjoint."""
     binary = path.flat_clusters.binary
     branches = [frozenset([leaf]) for leaf in range(len(path.names))]
     for a, b in binary.rows:
@@ -113,14 +113,14 @@ def test_every_lam_is_certified(path, small_path):
         assert {point.status for point in one.levels} == {Status.SOLVED}
         assert one.relative_gap.max() <= 1e-4
         assert one.complete
-        # It ends where everything is one cluster, and not beyond.
+        # It ends at the first lam with one cluster.
         assert np.flatnonzero(one.n_clusters == 1).tolist() == [len(one.levels) - 1]
         assert is_valid_linkage(one.linkage)
         assert (np.diff(one.lambdas) > 0).all()
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-7])
-def test_the_tolerance_is_kept(small, tol):
+def test_the_tolerance_is_met(small, tol):
     assert cluster(small, 12, tol=tol, test_structure=False).relative_gap.max() <= tol
 
 
@@ -171,7 +171,7 @@ def test_the_order_of_the_nodes_does_not_matter(seed):
     assert again.suggestion.n_clusters == found.suggestion.n_clusters
 
 
-def test_a_path_survives_a_file(path, small_path, noise, tmp_path):
+def test_a_path_is_saved_and_loaded(path, small_path, noise, tmp_path):
     named = quick(convexhc.as_graph(planted(1)[0], names=[f"n{i}" for i in range(24)]))
     for one in (path, small_path, named, cluster(noise, 20)):
         one.save(tmp_path / "path.npz")
@@ -204,13 +204,13 @@ def test_an_interrupted_run_is_resumed_to_the_same_bits(small, small_path, after
         quick(small, time=3, checkpoint=file)
 
 
-def test_parts_that_nothing_joins_meet_only_at_the_top():
+def test_disconnected_parts_merge_only_at_the_top():
     one, other = planted(0)[0], planted(1)[0]
     A = np.zeros((50, 50))
     A[:24, :24], A[24:48, 24:48] = one, other
     found = quick(A, test_structure=False)
     assert found.complete
-    # Two parts, and two nodes without edges.
+    # Two components, and two isolated nodes.
     np.testing.assert_array_equal(found.components, [0] * 24 + [1] * 24 + [2, 3])
     assert found.n_clusters[-1] == 4
     assert found.tree.root_joins == 3
@@ -268,7 +268,7 @@ def test_the_type_of_the_weights_does_not_matter(kind):
 
 
 def test_whole_weights_are_weights():
-    """Twice an edge is an edge of weight two."""
+    """A duplicated edge equals an edge of weight two."""
     A = np.rint(3 * planted(0)[0]).astype(np.int64)
     edges = [(i, j) for i in range(24) for j in range(i) for _ in range(A[i, j])]
     graph = nx.MultiGraph(edges)
@@ -307,7 +307,7 @@ def test_every_form_of_a_graph_gives_the_same(small, small_path):
     )
 
 
-def test_edges_of_weight_zero_are_none(small, small_path):
+def test_edges_of_weight_zero_are_ignored(small, small_path):
     matrix = sparse.coo_array(small)
     row, column = matrix.coords
     stored = sparse.coo_array(
@@ -327,7 +327,7 @@ def test_the_unit_of_weights_does_not_matter(small, small_path):
     np.testing.assert_allclose(scaled.linkage[:, 2], small_path.linkage[:, 2], rtol=1e-6)
 
 
-def test_the_record_says_what_the_graph_chose(small, small_path):
+def test_the_record_holds_the_parameters_chosen_from_the_graph(small, small_path):
     said = small_path.provenance.options
     made = from_graph(small)
     assert said["model"] == "features"
@@ -358,19 +358,19 @@ def test_the_record_says_what_the_graph_chose(small, small_path):
     ],
     ids=str,
 )
-def test_what_cannot_be_clustered_is_refused(small, wrong, error, match):
+def test_invalid_input_is_rejected(small, wrong, error, match):
     with pytest.raises(error, match=match):
         cluster(**{"G": small, **wrong})
 
 
-def test_a_similarity_with_other_weights_is_refused():
+def test_unknown_weights_and_indefinite_similarities_are_rejected():
     with pytest.raises(ValueError, match=r"weights must be 'multiscale'.*'auto'"):
         solve_features_path(np.eye(3), weights="auto")
     with pytest.raises(ValueError, match="not positive semidefinite"):
         solve_features_path([[0.0, 1.0], [1.0, 0.0]])
 
 
-def test_a_graph_without_groups_calls_for_caution_everywhere(noise):
+def test_a_graph_without_groups_gets_a_caution_everywhere(noise):
     found = cluster(noise, 20)
     assert not found.structure.found
     assert not found.suggestion.confident
@@ -380,13 +380,13 @@ def test_a_graph_without_groups_calls_for_caution_everywhere(noise):
     page = report_html(found, graph=convexhc.as_graph(noise))
     assert "caution: the graph has no groups beyond chance" in page
     assert "no groups beyond chance" in found._repr_html_()
-    # Who does not want the test is not warned.
+    # Without the test there is no warning.
     silent = cluster(noise, 20, test_structure=False)
     assert silent.structure is None
     assert "caution" not in silent.summary()
 
 
-def test_a_graph_with_groups_calls_for_none(path):
+def test_a_graph_with_groups_gets_no_caution(path):
     assert "caution" not in path.summary()
     assert f"structure: {path.structure}" in path.summary()
     assert "caution" not in path._repr_html_()
@@ -397,7 +397,7 @@ def test_the_clusterer_warns_where_there_are_no_groups(noise):
     for A in (noise, drawn):
         with pytest.warns(NoStructureWarning, match="no groups beyond chance") as told:
             ConvexHierarchicalClustering(similarity="graph").fit(A)
-        # The warning points at the line that asked.
+        # The warning points to the line of the caller.
         assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -413,8 +413,8 @@ def test_the_clusterer_does_not_warn_of_the_karate_club():
     assert adjusted_rand_score(karate().labels, fitted.path_.labels(n_clusters=2)) > 0.85
 
 
-def test_a_path_that_collapses_is_warned_of():
-    """Nodes that are all alike but for their number fuse in one step of the paper's problem."""
+def test_a_collapsing_path_raises_a_warning():
+    """Equivalent nodes all fuse at one lam of the paper's problem."""
     K = np.ones((40, 40)) + np.diag(np.linspace(1.0, 1.1, 40))
     found = solve_path(K, [1e-6, 1e3])
     assert found.collapses

@@ -1,4 +1,4 @@
-"""Many graphs: the same paths as one by one, failures kept apart, runs that go on."""
+"""Many graphs: the same paths as single calls, failures reported, runs resumed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_paths_are_those_of_single_calls_in_the_order_given(graphs, singles):
     assert all(outcome.seconds > 0.0 and not outcome.resumed for outcome in cohort)
 
 
-def test_a_list_or_a_generator_is_named_by_place(graphs):
+def test_a_list_or_a_generator_is_named_by_position(graphs):
     cohort = convexhc.solve_paths(
         (graph for graph in graphs.values()), **{**PAPER, "lambdas": iter(LAMBDAS)}
     )
@@ -80,7 +80,7 @@ def test_a_graph_that_fails_is_reported_and_the_others_kept(graphs, singles, kep
     assert repr(cohort) == "Cohort(2 paths, 3 failed)"
 
 
-def test_memory_that_is_short_is_a_failure_of_that_graph(graphs, monkeypatch):
+def test_insufficient_memory_is_a_failure_of_that_graph(graphs, monkeypatch):
     monkeypatch.setattr("convexhc.solvers.memory.available", lambda: 0)
     cohort = convexhc.solve_paths(graphs, **PAPER)
     assert len(cohort.failed) == 4
@@ -120,7 +120,7 @@ def test_a_failed_graph_is_tried_again(graphs, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("change", ["data", "option", "each", "weights", "name", "names", "damage"])
-def test_nothing_is_read_that_belongs_to_another_run(change, graphs, tmp_path):
+def test_results_of_another_run_are_not_read(change, graphs, tmp_path):
     graph = graphs["g1"]
     convexhc.solve_paths({"a": graph}, **PAPER, folder=tmp_path)
     (file,) = tmp_path.iterdir()
@@ -171,7 +171,7 @@ def test_how_a_similarity_was_made_is_kept_in_a_folder_too(tmp_path):
         assert outcome.path.provenance.options["similarity"]["kind"] == "two_hop"
 
 
-def test_names_that_look_alike_have_files_of_their_own(graphs, tmp_path):
+def test_similar_names_have_separate_files(graphs, tmp_path):
     named = {"a/b": graphs["g0"], "a b": graphs["g0"], ("a", "b"): graphs["g0"], 1: graphs["g0"]}
     named["1"] = graphs["g0"]
     convexhc.solve_paths(named, **PAPER, folder=tmp_path)
@@ -179,7 +179,7 @@ def test_names_that_look_alike_have_files_of_their_own(graphs, tmp_path):
     assert all(file.parent == tmp_path for file in tmp_path.rglob("*.npz"))
 
 
-def test_single_graphs_have_options_of_their_own(graphs):
+def test_single_graphs_can_have_their_own_options(graphs):
     grid = dict.fromkeys((0.0, 0.5, 1.0), graphs["g3"])
     each = {ratio: {"l1_ratio": ratio} for ratio in grid}
     cohort = convexhc.solve_paths(grid, each=each, **PAPER)
@@ -188,7 +188,7 @@ def test_single_graphs_have_options_of_their_own(graphs):
         assert_same(path, convexhc.cluster(graphs["g3"], **PAPER, l1_ratio=ratio))
 
 
-def test_options_that_make_no_sense_are_refused_before_anything_is_solved(graphs, tmp_path):
+def test_invalid_options_are_rejected_before_anything_is_solved(graphs, tmp_path):
     with pytest.raises(TypeError, match=r"no option 'tolerance'; it has lambdas, similarity"):
         convexhc.solve_paths(graphs, tolerance=1.0)
     with pytest.raises(TypeError, match="checkpoint is for a single path: use folder"):
@@ -203,7 +203,7 @@ def test_options_that_make_no_sense_are_refused_before_anything_is_solved(graphs
     assert "cannot be told apart" in kept.failed["g0"]
 
 
-def test_threads_are_limited_inside_and_as_before_outside():
+def test_threads_are_limited_inside_and_restored_outside():
     before = numba.get_num_threads(), [pool["num_threads"] for pool in threadpool_info()]
     with limited_threads(1) as count:
         assert count == numba.get_num_threads() == 1
@@ -219,7 +219,7 @@ def test_two_threads_of_joblib_give_the_same_paths(graphs, singles):
         assert_same(path, singles[name])
 
 
-def test_every_graph_is_handed_out_at_once_for_workers_that_come_later(graphs, monkeypatch):
+def test_every_graph_is_submitted_at_once_so_that_workers_can_join_later(graphs, monkeypatch):
     handed, seen = [], []
 
     def delayed(function):

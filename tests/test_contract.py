@@ -1,4 +1,4 @@
-"""What a caller may rely on: inputs untouched, statuses true, labels exact, bad input refused."""
+"""Contracts: inputs not modified, correct status, exact labels, bad input rejected."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_warm_start_at_the_same_lam_is_solved_already(method, seed, model, l1_
 
 
 @every_method
-def test_start_is_neither_altered_nor_shared(K, method):
+def test_start_is_neither_modified_nor_shared(K, method):
     first = convexhc.solve(K, 0.05, method=method)
     kept = [first.centroids.copy(), first.dual.copy(), first.labels.copy()]
     second = convexhc.solve(K, 0.3, method=method, start=first)
@@ -87,7 +87,7 @@ def test_start_is_neither_altered_nor_shared(K, method):
 
 @every_method
 @pytest.mark.parametrize("other", METHODS)
-def test_any_method_goes_on_from_any_other(K, method, other):
+def test_any_method_can_warm_start_any_other(K, method, other):
     start = convexhc.solve(K, 0.1, method=other)
     warm = convexhc.solve(K, 0.12, method=method, start=start, tol=1e-7)
     cold = convexhc.solve(K, 0.12, method=method, tol=1e-7)
@@ -97,7 +97,7 @@ def test_any_method_goes_on_from_any_other(K, method, other):
 
 
 @every_method
-def test_start_of_another_shape_is_refused(K, method):
+def test_start_of_another_shape_is_rejected(K, method):
     smaller = convexhc.solve(K[:5, :5], 0.1, method=method)
     with pytest.raises(ValueError, match=r"start has centroids of shape \(5, 5\) .* \(9, 9\)"):
         convexhc.solve(K, 0.1, method=method, start=smaller)
@@ -107,14 +107,14 @@ def test_start_of_another_shape_is_refused(K, method):
 
 
 @every_method
-def test_a_spent_budget_is_said_with_advice(K, method):
+def test_a_spent_budget_is_reported_with_advice(K, method):
     solution = convexhc.solve(K, 0.2, method=method, tol=1e-9, max_iter=1)
     assert solution.status is Status.MAX_ITER
     assert solution.n_iter == 1
     assert solution.relative_gap > 1e-9
     assert "raise max_iter" in solution.status.value
     assert "loosen tol" in solution.status.value
-    # What came out is a feasible, certified point all the same.
+    # The result is still feasible and certified.
     assert solution.certificate.residual <= 1e-9
     assert np.isfinite(solution.objective)
     none = convexhc.solve(K, 0.2, method=method, max_iter=0)
@@ -132,7 +132,7 @@ def test_solved_means_that_the_gap_is_below_the_tolerance(K, method):
 
 
 @every_method
-def test_a_true_answer_of_on_check_stops(K, method):
+def test_on_check_returning_true_stops(K, method):
     calls = []
 
     def stop_at_second(n_iter, certificate):
@@ -147,7 +147,7 @@ def test_a_true_answer_of_on_check_stops(K, method):
 
 
 @every_method
-def test_on_check_only_watches(K, method):
+def test_on_check_does_not_change_the_solution(K, method):
     seen = []
     watched = convexhc.solve(
         K, 0.2, method=method, tol=1e-6, on_check=lambda n, c: seen.append((n, c.relative_gap))
@@ -162,20 +162,20 @@ def test_on_check_only_watches(K, method):
 
 
 @every_method
-def test_a_finished_solve_is_solved_even_if_asked_to_stop(K, method):
+def test_a_converged_solve_is_solved_even_if_asked_to_stop(K, method):
     solution = convexhc.solve(K, 0.0, method=method, on_check=lambda n, c: True)
     assert solution.status is Status.SOLVED
 
 
 @every_method
-def test_the_same_input_gives_the_same_bits(K, method):
+def test_the_same_input_gives_identical_bits(K, method):
     one, other = (convexhc.solve(K, 0.2, method=method, tol=1e-6) for _ in range(2))
     np.testing.assert_array_equal(one.centroids, other.centroids)
     np.testing.assert_array_equal(one.dual, other.dual)
     assert one.n_iter == other.n_iter
 
 
-def test_input_is_not_altered_and_its_form_does_not_matter(K):
+def test_input_is_not_modified_and_its_format_does_not_matter(K):
     before = K.copy()
     dense = convexhc.solve(K, 0.2)
     np.testing.assert_array_equal(K, before)
@@ -190,7 +190,7 @@ def test_input_is_not_altered_and_its_form_does_not_matter(K):
     np.testing.assert_array_equal(single.labels, dense.labels)
 
 
-def test_a_solution_says_who_its_rows_are(K):
+def test_a_solution_keeps_the_node_names(K):
     named = convexhc.solve(convexhc.as_graph(K, names=list("abcdefghi")), 0.2)
     assert named.names == tuple("abcdefghi")
     assert named.labels.dtype == np.int64
@@ -224,7 +224,7 @@ def test_a_solve_is_silent(K, capfd, caplog):
         ({"weights": np.ones((3, 3))}, ValueError, "weights has 3 nodes and K has 9"),
     ],
 )
-def test_options_out_of_range_are_refused(K, options, error, words):
+def test_options_out_of_range_are_rejected(K, options, error, words):
     lam = options.pop("lam", 0.1)
     with pytest.raises(error, match=words):
         convexhc.solve(K, lam, **options)
@@ -250,7 +250,7 @@ def spoiled(K, i, j, value):
     ],
 )
 @every_method
-def test_what_is_no_similarity_is_refused(K, method, spoil, words):
+def test_invalid_similarities_are_rejected(K, method, spoil, words):
     with pytest.raises(ValueError, match=words):
         convexhc.solve(spoil(K), 0.1, method=method)
 
@@ -264,7 +264,7 @@ def test_a_method_refuses_a_penalty_it_cannot_handle(K):
         run(graph_problem(kernel, 0.1), ProjectedGradient())
 
 
-def test_negative_similarities_need_weights_of_their_own():
+def test_negative_similarities_need_explicit_weights():
     rng = np.random.default_rng(4)
     F = rng.normal(size=(6, 6))
     K = F @ F.T + 0.1 * np.eye(6)
@@ -329,7 +329,7 @@ def test_auto_is_one_of_the_methods_and_solves(K, constraint):
 
 
 def wine():
-    """Points of three kinds, some far out: for long nearly all are alone, then a giant gathers."""
+    """Three classes with outliers: nearly all points are single, then one giant cluster grows."""
     return StandardScaler().fit_transform(load_wine().data)
 
 
@@ -349,14 +349,14 @@ SCALES = {
 @pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.NoStructureWarning")
 @pytest.mark.parametrize("space", ["similarity", "features"])
 @pytest.mark.parametrize("data", SCALES)
-def test_all_who_choose_a_scale_choose_the_same(data, space):
+def test_all_outputs_use_the_same_suggested_scale(data, space):
     K = SCALES[data]
     model = convexhc.ConvexHierarchicalClustering(similarity="precomputed", space=space, tol=1e-3)
     if space == "similarity":
         model.set_params(weights=None if data == "all at once" else 10)
     fitted = model.fit(K)
     path = fitted.path_
-    # The estimator, the table of labels and the summary tell of the suggested clusters,
+    # The estimator, the table of labels and the summary use the suggested clusters,
     suggestion = path.suggestion
     np.testing.assert_array_equal(fitted.labels_, suggestion.labels)
     assert fitted.n_clusters_ == suggestion.n_clusters == suggestion.labels.max() + 1
@@ -366,7 +366,7 @@ def test_all_who_choose_a_scale_choose_the_same(data, space):
     noun = "cluster" if suggestion.n_clusters == 1 else "clusters"
     said = f"suggested scale: {suggestion.n_clusters} {noun}"
     assert re.search(f"^{said}, ", path.summary(), re.MULTILINE)
-    # and what stands on the axis of lam shows the plateau nearest to them.
+    # and figures over lam show the plateau nearest to them.
     chosen = path.suggested_plateau
     assert chosen == fitted.plateau_ == suggestion.plateau
     assert chosen in path.plateaus
@@ -384,7 +384,7 @@ def test_all_who_choose_a_scale_choose_the_same(data, space):
 
 
 @pytest.mark.parametrize("data", SCALES)
-def test_all_who_know_a_tree_alone_choose_the_same(data):
+def test_all_outputs_of_a_tree_alone_use_the_same_scale(data):
     path = convexhc.solve_path(
         SCALES[data], weights=None if data == "all at once" else 10, tol=1e-3
     )

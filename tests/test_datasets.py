@@ -44,7 +44,7 @@ def effective_rank_of_two_hop(adjacency):
 
 
 @given(seed=seeds, n_meta=counts, n_super=counts, clique=counts, links=counts)
-def test_fractal_graph_has_the_edges_asked_for(seed, n_meta, n_super, clique, links):
+def test_fractal_graph_has_the_requested_edges(seed, n_meta, n_super, clique, links):
     links_super = min(links, clique**2)
     links_meta = min(links, (n_super * clique) ** 2)
     adjacency, fine, coarse = fractal_graph(
@@ -82,7 +82,7 @@ def test_fractal_graph_is_connected_at_every_level(seed, p):
 def test_fewer_super_nodes_are_linked_with_a_smaller_probability():
     full = [fractal_graph(seed).adjacency.nnz for seed in range(10)]
     half = [fractal_graph(seed, p_super=0.5).adjacency.nnz for seed in range(10)]
-    # 84 pairs of super nodes, two stored entries each; half of them go, by the law of 840 coins.
+    # 84 pairs of super nodes, two stored entries each; half are removed, a binomial of 840 trials.
     assert 0.4 < (np.mean(full) - np.mean(half)) / (2 * 84) < 0.6
 
 
@@ -112,7 +112,7 @@ def test_a_generator_advances(source):
     assert_array_equal(first, fractal_graph(source(5)).adjacency.toarray())
 
 
-def test_global_random_state_is_left_alone():
+def test_global_random_state_is_not_modified():
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - the global state is the subject
     fractal_graph(None)
     nested_blocks((2, 3), (0.5, 0.5), None)
@@ -138,7 +138,7 @@ def test_fractal_graph_rejects_invalid_options(options, error, words):
 
 @given(seed=seeds, sizes=st.lists(counts, min_size=1, max_size=4))
 def test_nested_blocks_with_certain_edges_are_the_blocks(seed, sizes):
-    # Probability 1 inside the finest blocks and 0 elsewhere leaves no chance: disjoint cliques.
+    # Probability 1 inside the finest blocks and 0 elsewhere gives disjoint cliques.
     probabilities = [0.0] * (len(sizes) - 1) + [1.0]
     adjacency, labels = nested_blocks(sizes, probabilities, seed)
     n = int(np.prod(sizes))
@@ -166,7 +166,7 @@ def test_nested_labels_refine_each_other():
         assert len(np.unique(np.stack([coarse, fine]), axis=1).T) == len(np.unique(fine))
 
 
-def test_nested_blocks_have_the_density_asked_for():
+def test_nested_blocks_have_the_requested_density():
     sizes, probabilities = (4, 5, 20), (0.02, 0.1, 0.5)
     adjacency, (coarse, fine) = nested_blocks(sizes, probabilities, 1)
     same_coarse, same_fine = np.equal.outer(coarse, coarse), np.equal.outer(fine, fine)

@@ -53,13 +53,13 @@ def test_lanczos_respects_its_budget_on_a_clustered_spectrum(monkeypatch):
     n = 2000
     path = Graph.from_edges(n, np.arange(n - 1), np.arange(1, n))
     value, error = definite.smallest_eigenvalue(similarity.laplacian(path).graph)
-    # The truth is zero; the value is never below it, and the error says by how much it may be off.
+    # The true value is zero; the estimate is never below it, and its error is bounded.
     assert -1e-12 <= value <= 0.01
     assert error > 0
 
 
 @pytest.mark.parametrize("matrix", SIGNED.values(), ids=SIGNED)
-def test_indefinite_matrices_and_no_others_are_refused(matrix, solver):
+def test_exactly_the_indefinite_matrices_are_rejected(matrix, solver):
     values = np.linalg.eigvalsh(matrix)
     graph = Graph.from_matrix(matrix, signed=True)
     if values[0] >= -1e-9 * np.abs(values).max():

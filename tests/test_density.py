@@ -90,7 +90,7 @@ def test_valleys_do_not_depend_on_the_order_of_nodes_or_clusters(X, k, seed):
     place = np.argsort(order)
     moved = Graph.from_edges(len(X), place[graph.tail], place[graph.head])
     density = point_density(X, graph)
-    # Edges are sorted anew: each keeps its density.
+    # Edges are re-sorted: each keeps its density.
     along = {
         frozenset((int(place[a]), int(place[b]))): value
         for a, b, value in zip(graph.tail, graph.head, density.edges, strict=True)
@@ -120,14 +120,14 @@ def moons():
     return X, moon, convexhc.cluster(graph), convexhc.cluster(graph, points=X)
 
 
-def test_moons_are_two_clusters_where_modularity_cuts_them(moons):
+def test_moons_are_two_clusters_where_modularity_splits_them(moons):
     _, moon, plain, path = moons
     assert plain.suggestion.n_clusters > 2
     assert plain.suggestion.border_density is None
     assert path.suggestion.n_clusters == 2
     assert path.suggestion.border_density < 0.5
     assert np.mean(path.suggestion.labels == moon) in (0.0, 1.0)
-    # Cuts at a given number and the tree are those of the graph.
+    # The tree and cuts at a given number do not depend on the points.
     np.testing.assert_array_equal(path.labels(n_clusters=5), plain.labels(n_clusters=5))
 
 

@@ -92,7 +92,7 @@ def test_every_entry_point_finds_the_same_path(door, adjacency, options, path, t
     expected = path.provenance.options
     for name in set(expected) - {"similarity"}:
         assert found.provenance.options[name] == expected[name], name
-    # How K was made is recorded with every path.
+    # The construction of K is recorded with every path.
     made = found.provenance.options["similarity"]
     assert made.keys() == expected["similarity"].keys()
     assert made["kind"] == expected["similarity"]["kind"]

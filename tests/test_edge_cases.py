@@ -1,4 +1,4 @@
-"""The corners: no edges, one node, several components, twins, odd types, extreme scales."""
+"""Edge cases: no edges, one node, several components, identical nodes, dtypes, scales."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
 import convexhc
 from convexhc import Status, as_graph, solve, solve_path
 
-# Two triangles and a node on its own.
+# Two triangles and an isolated node.
 APART = np.eye(7)
 APART[:3, :3] += 1.0
 APART[3:6, 3:6] += 1.0
@@ -27,7 +27,7 @@ TWINS = np.array([[1.0, 1.0, 0.2], [1.0, 1.0, 0.2], [0.2, 0.2, 1.0]])
 
 @dataclass(frozen=True)
 class Case:
-    """A similarity, the weights of its edges if others, and its connected components."""
+    """A similarity, edge weights if given separately, and its connected components."""
 
     K: Any
     components: list[int]
@@ -70,7 +70,7 @@ CASES = {
 }
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
-# A march that has not ended by then never will.
+# Limit on the number of levels: a longer path would not end.
 ENOUGH = 200
 
 
@@ -98,7 +98,7 @@ def test_a_path_ends_in_the_components_certified_at_every_lam(case):
 
 
 @each_case
-def test_the_tree_is_finite_valid_and_can_be_cut_and_told(case):
+def test_the_tree_is_finite_valid_and_can_be_cut_and_printed(case):
     path = whole_path(case)
     n, count = len(case.components), max(case.components) + 1
     assert path.linkage.shape == (n - 1, 4)
@@ -128,7 +128,7 @@ def test_a_strong_penalty_gives_the_mean_of_every_component(case, constraint):
 
 
 @each_case
-def test_no_penalty_leaves_everything_apart(case):
+def test_without_penalty_nothing_is_fused(case):
     solution = solve(case.K, 0.0, weights=case.weights)
     assert solution.status is Status.SOLVED
     n = len(case.components)
@@ -148,7 +148,7 @@ def test_no_penalty_leaves_everything_apart(case):
     ],
     ids=["wide", "csc", "float32", "integer", "list", "named"],
 )
-def test_the_same_numbers_give_the_same_bits_however_they_are_held(other):
+def test_the_same_values_give_identical_bits_in_every_format(other):
     expected, found = solve_path(APART), solve_path(other)
     np.testing.assert_array_equal(found.lambdas, expected.lambdas)
     np.testing.assert_array_equal(found.partitions, expected.partitions)
@@ -156,7 +156,7 @@ def test_the_same_numbers_give_the_same_bits_however_they_are_held(other):
 
 
 @pytest.mark.parametrize("names", [list("abcdefg"), [("x", i) for i in range(7)], range(10, 17)])
-def test_names_travel_to_every_answer(names):
+def test_names_are_kept_in_every_result(names):
     graph = as_graph(APART, names=names)
     path = solve_path(graph, [0.1, 1.0])
     assert path.names == tuple(names)
@@ -178,15 +178,15 @@ def test_a_scaled_similarity_has_the_same_clusters_at_the_same_lam(scale, method
         assert scaled.objective == pytest.approx(scale * once.objective, rel=1e-4)
 
 
-def test_twins_are_never_told_apart_once_there_is_a_penalty():
+def test_identical_nodes_are_fused_under_any_penalty():
     path = whole_path(CASES["two identical nodes among three"])
     np.testing.assert_array_equal(path.labels(n_clusters=2), [0, 0, 1])
     together = path.partitions[1:, 0] == path.partitions[1:, 1]
     assert together.all()
 
 
-def test_components_do_not_see_each_other():
-    """Every component alone has the clusters it has among the others."""
+def test_components_do_not_affect_each_other():
+    """A component has the same clusters alone and among the others."""
     whole = solve_path(APART, [0.1, 0.3, 0.6])
     for part in ([0, 1, 2], [3, 4, 5]):
         alone = solve_path(APART[np.ix_(part, part)], [0.1, 0.3, 0.6])
@@ -195,7 +195,7 @@ def test_components_do_not_see_each_other():
 
 
 def test_a_chain_of_many_nodes_has_a_deep_tree():
-    """Ever weaker links, so that the nodes join one after the other."""
+    """Links become weaker along the chain, so the nodes merge one by one."""
     weights = 0.9 ** np.arange(39)
     K = np.diag(np.full(40, 2.0)) + np.diag(weights, 1) + np.diag(weights, -1)
     path = solve_path(K, np.geomspace(0.01, 1000.0, 40))
@@ -204,8 +204,8 @@ def test_a_chain_of_many_nodes_has_a_deep_tree():
     assert len(path.available_n_clusters) > 5
 
 
-def test_a_list_of_edges_may_declare_nodes_without_any():
-    """The weights are the edges; the similarity gives every node itself."""
+def test_an_edge_list_may_declare_isolated_nodes():
+    """The weights are the edges; the similarity is the identity."""
     graph = as_graph([("a", "b", 1.0), ("b", "c", 1.0), ("d", "d", 0.0)])
     K = convexhc.similarity.normalized(graph)
     path = solve_path(K)

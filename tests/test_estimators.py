@@ -1,4 +1,4 @@
-"""The clusterers: agreement with the functions they are made of."""
+"""The estimators agree with the functions they call."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_n_clusters_and_lam_exclude_each_other():
     st.sampled_from(["two_hop", "normalized", "graph"]),
     st.sampled_from(["multiscale", 10]),
 )
-def test_exactly_as_many_clusters_as_asked_for(adjacency, n_clusters, similarity, weights):
+def test_exactly_the_requested_number_of_clusters(adjacency, n_clusters, similarity, weights):
     model = ConvexHierarchicalClustering(
         n_clusters, similarity=similarity, weights=weights, shift=0.1, tol=1e-2
     )
@@ -121,7 +121,7 @@ def test_without_a_number_the_suggested_scale_is_taken_and_logged(caplog, weight
 
 
 def with_loners() -> np.ndarray:
-    """Two cliques, and at each four nodes that join it one by one."""
+    """Two cliques, each with four nodes that join it one by one."""
     A = np.kron(np.eye(2), np.ones((6, 6)))
     A[5, 6] = A[6, 5] = 0.05
     K = np.eye(20) * 3.0
@@ -149,7 +149,7 @@ def test_small_clusters_do_not_end_a_plateau():
     condensed, labels = path.tree.suggest(min_cluster_size=3)
     assert_array_equal(np.bincount(labels), [10, 10])
     assert condensed.n_clusters == 2
-    # The loners that join on the way part the plain path into narrower plateaus.
+    # Single nodes that join later divide the plain path into narrower plateaus.
     assert condensed.log_width > path.tree.suggest()[0].log_width
 
 
@@ -169,7 +169,7 @@ def test_components_are_clusters_however_small(weights):
     assert fitted.path_.suggestion.modularity == pytest.approx(2 / 3)
 
 
-def test_more_members_than_nodes_are_refused():
+def test_a_min_cluster_size_above_the_number_of_nodes_is_rejected():
     with pytest.raises(ValueError, match="min_cluster_size must be at most n_samples=12"):
         OfSimilarity(min_cluster_size=13).fit(nested())
 
@@ -212,7 +212,7 @@ def test_a_file_is_a_graph(tmp_path):
     assert_array_equal(labels, GROUPS)
 
 
-def test_names_are_kept_where_they_tell_nodes_apart():
+def test_names_are_kept_if_they_are_unique():
     frame = as_shuffled_frame(nested())
     model = OfSimilarity(4, tol=1e-2).fit(frame)
     assert model.path_.names == tuple(frame.index)
@@ -221,13 +221,13 @@ def test_names_are_kept_where_they_tell_nodes_apart():
     model = clone(NEIGHBOURS).fit(table)
     assert model.path_.names == tuple("abcdefghijklmnopqr")
     assert_array_equal(model.feature_names_in_, ["x", "y"])
-    # Rows of the same name are no mistake in scikit-learn.
+    # Duplicate row names are valid in scikit-learn.
     model.fit(table.set_axis(["a"] * 18))
     assert model.path_.names == tuple(range(18))
     assert not hasattr(model.fit(points()), "feature_names_in_")
 
 
-def test_an_earlier_frame_is_forgotten():
+def test_feature_names_of_an_earlier_fit_are_discarded():
     model = OfSimilarity(2, tol=1e-2).fit(as_shuffled_frame(nested()))
     assert not hasattr(model.fit(as_networkx(nested())), "feature_names_in_")
 
@@ -293,7 +293,7 @@ def test_shift_is_added_and_reported(similarity):
     assert model.similarity_["shift"] == 2.0
 
 
-def test_an_indefinite_similarity_is_refused_unless_it_may_be_shifted():
+def test_an_indefinite_similarity_is_rejected_unless_shift_is_auto():
     with pytest.raises(ValueError, match="not positive semidefinite"):
         OfSimilarity().fit(indefinite())
     model = OfSimilarity(shift="auto", method="admm").fit(indefinite())
@@ -312,7 +312,7 @@ def test_a_similarity_keeps_its_record():
     np.testing.assert_allclose(more.path_.objective, by_hand.path_.objective)
 
 
-def test_negative_similarities_need_weights_of_their_own():
+def test_negative_similarities_need_explicit_weights():
     K = nested()
     K[0, 11] = K[11, 0] = -0.2
     with pytest.raises(ValueError, match="Negative values in data"):
@@ -350,12 +350,12 @@ def test_equal_points_are_one_cluster(similarity):
 
 
 @pytest.mark.parametrize("n_clusters", [None, 3, 1])
-def test_without_edges_only_the_top_joins(n_clusters):
+def test_without_edges_clusters_merge_only_at_the_top(n_clusters):
     for weights in ("multiscale", 10):
         fitted = OfSimilarity(n_clusters, weights=weights).fit(np.eye(4))
         assert fitted.n_connected_components_ == 4
         assert fitted.n_clusters_ == (4 if n_clusters is None else n_clusters)
-        # One lam alone cannot say which of them are nearer.
+        # There is no lam at which only some of them are merged.
         assert fitted.path_.labels(n_clusters=3, by="lam").max() == 0
 
 
@@ -369,7 +369,7 @@ def test_an_exhausted_budget_raises_a_warning():
 
 def test_a_fit_survives_pickling():
     fitted = ConvexHierarchicalClustering(similarity="two_hop", tol=1e-2).fit(nested())
-    # Touched, so that what is computed on demand is stored as well.
+    # Accessed first, so that cached properties are pickled as well.
     assert fitted.path_.is_nested
     revived = pickle.loads(pickle.dumps(fitted))
     assert vars(revived).keys() == vars(fitted).keys()
@@ -387,7 +387,7 @@ def test_cloned_with_all_its_parameters():
 
 
 def number_wanted(estimator, X, y=None):
-    # The rows and the columns of a similarity are drawn together.
+    # Rows and columns of a similarity are subsampled together.
     assert estimator.n_leaves_ == estimator.n_features_in_
     return -abs(estimator.n_clusters_ - 4)
 

@@ -1,6 +1,6 @@
-"""Every script in `examples/` runs, and does what it says.
+"""Every script in `examples/` runs and does what its docstring says.
 
-Their options were picked on these data, so that this guards the scripts and measures nothing.
+Their options were chosen on these data: this tests the scripts, not the method.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def run(capsys):
     return run_one
 
 
-def test_karate_finds_the_two_sides_but_for_one_member(run):
+def test_karate_recovers_the_two_sides_except_for_one_member(run):
     variables, printed = run("karate")
     club = nx.karate_club_graph()
     sides = [club.nodes[member]["club"] for member in club]
@@ -42,7 +42,7 @@ def test_karate_finds_the_two_sides_but_for_one_member(run):
 
 
 def test_southern_women_fall_into_two_groups_of_nine(run):
-    """In the order of the data, where women who went to the same parties stand together."""
+    """In the order of the data, in which women who attended the same events are adjacent."""
     variables, printed = run("southern_women")
     names = variables["path"].names
     assert variables["path"].clusters(n_clusters=2) == (names[:9], names[9:])
@@ -64,7 +64,7 @@ def test_les_miserables_has_no_single_characters_in_its_pruning(run):
     assert "by pruning" in printed
 
 
-def test_wine_is_told_apart_by_cultivar(run):
+def test_wine_clusters_agree_with_the_cultivars(run):
     variables, _ = run("wine")
     assert adjusted_rand_score(variables["wine"].target, variables["labels"]) > 0.7
     assert variables["fitted"].n_clusters_ == 3

@@ -69,7 +69,7 @@ def test_stored_zeros_are_dropped_and_stored_duplicates_added():
     assert (graph.tail.tolist(), graph.head.tolist(), graph.weight.tolist()) == ([0], [1], [3.0])
 
 
-def test_the_callers_arrays_stay_as_they_were():
+def test_the_arrays_of_the_caller_are_not_modified():
     matrix = TRIANGLE.copy()
     stored = sparse.csr_array((np.ones(4), np.array([1, 1, 0, 0]), np.array([0, 2, 4])))
     weight = np.array([1.0, 2.0])
@@ -90,7 +90,7 @@ def test_the_callers_arrays_stay_as_they_were():
     [("mean", lambda a, b: (a + b) / 2), ("max", np.maximum), ("min", np.minimum)],
 )
 @given(entries=st.lists(st.sampled_from([0.0, 1.0, 2.0, 5.0]), min_size=16, max_size=16))
-def test_two_directions_are_combined_as_asked(entries, symmetrize, combine):
+def test_two_directions_are_combined_as_requested(entries, symmetrize, combine):
     matrix = np.array(entries).reshape(4, 4)
     expected = Graph.from_matrix(combine(matrix, matrix.T))
     assert_same(Graph.from_matrix(matrix, symmetrize=symmetrize), expected)
@@ -112,11 +112,11 @@ def test_asymmetry_beyond_the_rounding_of_the_dtype_is_rejected():
     matrix = np.array([[1.0, 0.5], [0.5 + 1e-8, 1.0]])
     with pytest.raises(ValueError, match="not symmetric"):
         Graph.from_matrix(matrix)
-    # In float32 the two are the same number.
+    # In float32 the two numbers are equal.
     assert Graph.from_matrix(matrix.astype(np.float32)).weight[0] == 0.5
 
 
-def test_signed_weights_pass_when_asked():
+def test_signed_weights_are_accepted_on_request():
     matrix = np.array([[-1.0, -0.5], [-0.5, 2.0]])
     np.testing.assert_array_equal(Graph.from_matrix(matrix, signed=True).dense(), matrix)
     graph = Graph.from_edges(2, [0], [1], [-0.5], signed=True)
@@ -134,7 +134,7 @@ def test_edges_in_any_order_and_orientation_give_the_same_graph(matrix, random):
         assert_same(Graph.from_edges(len(matrix), tail, head, weight, duplicates=rule), expected)
 
 
-def test_repeated_edges_follow_the_rule_chosen():
+def test_repeated_edges_are_combined_by_the_given_rule():
     both = ([0, 1], [1, 0], [2.0, 2.0])
     assert Graph.from_edges(2, *both, duplicates="sum").weight.tolist() == [4.0]
     assert Graph.from_edges(2, *both, duplicates="mirror").weight.tolist() == [2.0]
@@ -167,7 +167,7 @@ def test_components_agree_with_networkx(matrix):
     expected = list(nx.connected_components(nx.from_numpy_array(matrix)))
     found = [set(np.flatnonzero(labels == label).tolist()) for label in range(count)]
     assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
-    # Numbered in the order in which the nodes meet them.
+    # Numbered by first occurrence.
     assert list(dict.fromkeys(labels.tolist())) == list(range(count))
 
 
@@ -203,7 +203,7 @@ def test_names_may_be_anything_hashable(names):
     assert Graph.from_matrix(np.eye(2), names=names).names == tuple(names)
 
 
-def test_names_of_numpy_become_plain_python():
+def test_numpy_names_become_python_scalars():
     for names in (np.array(["a", "b"]), np.array([5, 6])):
         found = Graph.from_matrix(np.eye(2), names=names).names
         assert all(type(name) in (str, int) for name in found)
@@ -228,7 +228,7 @@ def test_the_constructor_validates(fields, message):
         Graph(*arrays, tuple(names))
 
 
-def test_subgraph_and_permuted_want_distinct_nodes():
+def test_subgraph_and_permuted_require_distinct_nodes():
     graph = Graph.from_matrix(TRIANGLE)
     with pytest.raises(ValueError, match="more than once"):
         graph.subgraph([0, 0])

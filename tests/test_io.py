@@ -112,7 +112,7 @@ def test_every_kind_without_names_gives_the_same_graph(make):
     assert_same(as_graph(make()), NUMBERED)
 
 
-# Names given for an edge list say which nodes it has, so they cannot be other names.
+# Names given for an edge list select its nodes, so they cannot be new names.
 @pytest.mark.parametrize("kind", [kind for kind in UNNAMED if not kind.startswith("tuples")])
 def test_names_given_come_first(kind):
     assert_same(as_graph(UNNAMED[kind](), names=NAMES), GRAPH)
@@ -169,7 +169,7 @@ def test_network_files(kind, tmp_path):
     path = tmp_path / f"graph.{kind}"
     write = nx.write_pajek if kind == "net" else getattr(nx, f"write_{kind}")
     with warnings.catch_warnings():
-        # Pajek knows no node attributes; networkx says so for its own.
+        # Pajek has no node attributes; networkx warns about its own.
         warnings.simplefilter("ignore")
         write(network(), path)
     assert_same(as_graph(path), GRAPH)

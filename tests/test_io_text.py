@@ -139,7 +139,7 @@ def test_matrices_as_small_as_edge_lists(text, matrix, names, written):
 
 
 @given(adjacencies(max_n=6))
-def test_any_graph_survives_a_file(tmp_path_factory, matrix):
+def test_any_graph_is_saved_and_loaded(tmp_path_factory, matrix):
     graph = Graph.from_matrix(matrix, names=[f"n{i}" for i in range(len(matrix))])
     labels = list(graph.names)
     folder = tmp_path_factory.mktemp("graph")
@@ -178,7 +178,7 @@ def test_errors_give_the_line(text, message, written):
         as_graph(written(text), weight=weight)
 
 
-def test_text_in_another_encoding_is_refused(tmp_path):
+def test_text_in_another_encoding_is_rejected(tmp_path):
     path = tmp_path / "graph.csv"
     path.write_bytes("josé,ana,1\n".encode("latin-1"))
     with pytest.raises(ValueError, match=r"graph\.csv.*utf-8"):

@@ -1,4 +1,4 @@
-"""The ends of the path and the smallest inputs, where the answer is known on paper."""
+"""Limits of the path and small inputs, where the solution is known in closed form."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_without_penalty_every_node_is_its_own_centroid(method, constraint):
     cold = solved(problem, method, tol=1e-9)
     np.testing.assert_allclose(cold.pi, np.eye(9), atol=1e-8)
     np.testing.assert_array_equal(cold.labels, np.arange(9))
-    # From far away: the road must be walked, not guessed.
+    # From a distant start, so that the method must iterate.
     far = solved(problem.at(50.0), method, tol=1e-6)
     assert far.n_clusters == 1
     back = solved(problem, method, start=far, tol=1e-9, max_iter=5000)
@@ -115,7 +115,9 @@ def shrinkage(n, own, shared, lam, l1_ratio):
 @pytest.mark.parametrize("n", [2, 3, 6])
 @given(lam=st.floats(0.0, 3.0), l1_ratio=st.floats(0.0, 1.0), shared=st.floats(0.1, 0.8))
 @settings(max_examples=5)
-def test_complete_graph_with_equal_weights_is_solved_on_paper(method, n, lam, l1_ratio, shared):
+def test_complete_graph_with_equal_weights_agrees_with_the_closed_form(
+    method, n, lam, l1_ratio, shared
+):
     s = shrinkage(n, 1.0, shared, lam, l1_ratio)
     problem = graph_problem(complete_graph(n, 1.0, shared), lam, l1_ratio=l1_ratio)
     solution = solved(problem, method, tol=1e-8, max_iter=5000)
@@ -123,7 +125,7 @@ def test_complete_graph_with_equal_weights_is_solved_on_paper(method, n, lam, l1
     np.testing.assert_allclose(solution.pi, s * np.eye(n) + (1 - s) / n, atol=1e-3)
     if s > 1e-2:
         assert solution.n_clusters == n
-    # A hair above the fusion, round-off decides; well above it, nothing may be left apart.
+    # Just above the fusion round-off decides; well above it, everything must be fused.
     if shrinkage(n, 1.0, shared, 0.98 * lam, l1_ratio) == 0.0:
         assert solution.n_clusters == 1
 
@@ -142,8 +144,8 @@ def test_consensus_bound_is_exact_on_the_complete_graph(n, l1_ratio):
 @every_method
 @given(lam=st.floats(0.0, 2.0), l1_ratio=l1_ratios, seed=seeds)
 @settings(max_examples=5)
-def test_two_points_walk_towards_each_other(method, lam, l1_ratio, seed):
-    # Along a coordinate axis both norms are the same, and the walk has length lam w.
+def test_two_points_agree_with_the_closed_form(method, lam, l1_ratio, seed):
+    # Along a coordinate axis both norms are equal, and each point moves by lam w.
     rng = np.random.default_rng(seed)
     X = np.zeros((2, 3))
     X[1, 1] = 1.0 + rng.random()
@@ -177,7 +179,7 @@ def test_without_edges_the_penalty_does_nothing(method, lam):
 
 
 @every_method
-def test_without_edges_a_method_still_finds_its_way(method):
+def test_every_method_converges_without_edges(method):
     rng = np.random.default_rng(6)
     kernel, empty = random_kernel(rng, 5), Graph.from_edges(5, [], [])
     problem = graph_problem(kernel, 1.0, weights=empty)
@@ -209,14 +211,14 @@ def test_isolated_nodes_stay_alone(method, lam):
     assert np.count_nonzero(solution.labels == solution.labels[6]) == 1
     assert solution.relative_gap <= 1e-8
     if lam == 50.0:
-        # In between, fusing nodes may lend some of their mass to an isolated one.
+        # In between, the column sums may shift mass of fused nodes to an isolated one.
         np.testing.assert_allclose(solution.centroids[5:], np.eye(7)[5:], atol=1e-3)
 
 
 @every_method
 @pytest.mark.parametrize("lam", [0.02, 0.5])
 def test_duplicated_nodes_share_a_cluster_under_any_penalty(method, lam):
-    # Exchanging two nodes with equal rows of K leaves the objective as it is, so by convexity
+    # Exchanging two nodes with equal rows of K does not change the objective, so by convexity
     # their mean is no worse, and the edge between them makes it better.
     single = random_kernel(np.random.default_rng(11), 6).dense()
     nodes = [0, 1, 2, 3, 4, 5, 2, 2, 4]
@@ -256,7 +258,7 @@ def test_a_singular_kernel_still_has_a_certified_minimum(method):
 
 
 @every_method
-def test_without_any_similarity_the_weights_alone_fuse(method):
+def test_with_a_zero_kernel_the_weights_alone_fuse(method):
     ring = np.roll(np.eye(6), 1, axis=1)
     solution = convexhc.solve(np.zeros((6, 6)), 1.0, weights=ring + ring.T, method=method)
     assert solution.n_clusters == 1

@@ -1,4 +1,4 @@
-"""Laws of the metrics, and agreement with slow obvious twins, scipy and scikit-network."""
+"""Laws of the metrics, and agreement with naive implementations, scipy and scikit-network."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def random_psd(rng, n, rank=None):
 
 
 def random_linkage(rng, n):
-    """A tree of random shape: two random clusters join at every step."""
+    """A random tree: two random clusters merge at every step."""
     live, rows = list(range(n)), []
     for step in range(n - 1):
         a, b = (live.pop(rng.integers(len(live))) for _ in range(2))
@@ -47,7 +47,7 @@ def random_linkage(rng, n):
 
 
 def random_graph(rng, n, density=0.4):
-    """Integer weights, at least one edge, isolated nodes welcome."""
+    """Integer weights, at least one edge, possibly isolated nodes."""
     upper = np.triu(rng.integers(1, 6, size=(n, n)) * (rng.random((n, n)) < density), 1)
     upper[0, 1] = 1
     return (upper + upper.T).astype(float)
@@ -60,7 +60,7 @@ def chain(n):
 
 
 def leaves_where_they_join(Z):
-    """Number of leaves under the node where each pair joins, and its row, pair by pair."""
+    """For every pair, the number of leaves under its lowest common ancestor, and its row."""
     n = len(Z) + 1
     under = [{leaf} for leaf in range(n)]
     size, row = np.zeros((n, n)), np.full((n, n), -1)
@@ -119,7 +119,7 @@ def test_effective_rank_reads_dense_sparse_and_similarity_alike():
         ([[np.nan]], "finite"),
     ],
 )
-def test_effective_rank_refuses(S, words):
+def test_effective_rank_rejects_invalid_input(S, words):
     with pytest.raises(ValueError, match=words):
         metrics.effective_rank_of(S)
 
@@ -189,15 +189,15 @@ def test_a_matrix_without_a_feature_space_is_refused():
 
 
 def noisy_consensus(n, groups, size=1e-10):
-    """Consensus plus noise that still remembers the groups, as a solver leaves it."""
+    """Consensus plus noise that is correlated with the groups, as a solver returns it."""
     rng = np.random.default_rng(5)
     remembered = rng.normal(size=(groups, n))[np.arange(n) % groups]
     return 1 / n + size * (remembered + 0.01 * rng.normal(size=(n, n)))
 
 
-# Six digits of 1/128 end on a rounding border, where rounding would keep the noise alive.
+# 1/128 is a tie when rounded to six digits, so rounding would not remove the noise.
 @pytest.mark.parametrize("n", [128, 196])
-def test_k_means_does_not_see_the_groups_in_solver_noise(n):
+def test_k_means_does_not_recover_groups_from_solver_noise(n):
     C = noisy_consensus(n, 4)
     true = np.arange(n) % 4
     raw = KMeans(n_clusters=4, n_init=10, random_state=0).fit_predict(C)
@@ -234,7 +234,7 @@ def test_a_chain_of_close_rows_is_one():
     assert np.allclose(metrics.fuse_rows(C, within=1.0), [[0.9], [0.9], [0.9], [3.0]])
 
 
-def test_fusing_refuses_nonsense():
+def test_fusing_rejects_invalid_input():
     with pytest.raises(ValueError, match="at least 0"):
         metrics.fuse_rows(np.eye(2), within=-1.0)
     with pytest.raises(ValueError, match="finite"):
@@ -268,7 +268,7 @@ def test_k_means_recovers_blocks_and_repeats_itself():
 
 
 def test_k_means_starts_from_its_seed():
-    # Points without clusters: every start ends somewhere else.
+    # Points without clusters: every start converges to another partition.
     C = np.random.default_rng(12).random((60, 2))
     found = [metrics.kmeans_labels(C, 9, n_init=1, random_state=seed) for seed in (0, 0, 1)]
     assert np.array_equal(found[0], found[1])
@@ -419,7 +419,7 @@ def test_graphs_on_other_nodes_are_refused():
 
 
 @given(seeds, st.integers(3, 7))
-def test_kendall_sees_only_the_order(seed, n):
+def test_kendall_depends_only_on_the_order(seed, n):
     rng = np.random.default_rng(seed)
     D = cdist(*2 * [rng.normal(size=(n, 2))])
     E = np.triu(rng.integers(0, 5, size=(n, n)).astype(float), 1)
@@ -432,7 +432,7 @@ def test_kendall_sees_only_the_order(seed, n):
 
 
 def naive_tau(A, B):
-    """Tau-b by looking at every pair of pairs."""
+    """Kendall's tau-b by enumeration of all pairs of pairs."""
     upper = np.triu_indices(len(A), 1)
     x, y = (np.sign(M[upper][:, None] - M[upper][None, :]) for M in (A, B))
     return (x * y).sum() / np.sqrt((x**2).sum() * (y**2).sum())
@@ -479,7 +479,7 @@ def test_discriminability_at_its_ends():
     ("subject", "words"),
     [([0, 0, 0], "two subjects"), ([0, 1, 2], "measured twice"), ([0, 1], "3 measurements")],
 )
-def test_discriminability_refuses(subject, words):
+def test_discriminability_rejects_invalid_input(subject, words):
     with pytest.raises(ValueError, match=words):
         metrics.discriminability(np.ones((3, 3)), subject)
 

@@ -33,7 +33,7 @@ def weights(A, scales=None):
 
 
 def dealt(seed, n, k):
-    """A partition at random into k groups, none of them empty."""
+    """A random partition into k nonempty groups."""
     rng = np.random.default_rng(seed)
     return rng.permutation(np.concatenate([np.arange(k), rng.integers(0, k, n - k)]))
 
@@ -162,7 +162,7 @@ def test_weights_have_the_components_of_the_adjacency(A):
 
 @settings(max_examples=10)
 @given(seeds)
-def test_weights_do_not_know_the_order_of_the_nodes(seed):
+def test_weights_do_not_depend_on_the_order_of_the_nodes(seed):
     A, group = planted(seed)
     order = np.random.default_rng(seed).permutation(group.size)
     found = weights(A[np.ix_(order, order)]).dense()
@@ -177,7 +177,7 @@ def test_weights_do_not_depend_on_the_unit_of_the_adjacency(seed, unit):
 
 
 def test_pairs_separated_at_more_scales_have_smaller_weights():
-    """Four groups in two pairs: together, apart when fine, apart at every scale."""
+    """Four groups in two pairs: same group, separated at fine scales, separated at every scale."""
     graph = fractal_graph(0, n_meta=2, n_super=4, clique=8)
     W = weights(graph.adjacency).dense()
     same_fine = graph.fine[:, None] == graph.fine
@@ -188,7 +188,7 @@ def test_pairs_separated_at_more_scales_have_smaller_weights():
     )
     assert together.min() > apart.max()
     assert apart.min() > far.max()
-    # At every scale each node has partners beyond its group.
+    # At every scale each node has edges that leave its group.
     assert (kept & ~same_coarse).any(axis=1).all()
 
 
@@ -217,7 +217,7 @@ def test_one_node_and_two():
     assert weights(np.ones((2, 2)) - np.eye(2)).n_edges == 1
 
 
-def test_blocks_of_rows_do_not_matter(monkeypatch):
+def test_the_block_size_does_not_matter(monkeypatch):
     A, _ = planted(4)
     whole = weights(A).dense()
     small = replace(multiscale.SETTINGS, block_entries=7 * len(A))

@@ -1,4 +1,4 @@
-"""The mutants of the certificate still name code and tests that are there."""
+"""The mutants of the certificate refer to existing code and tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from mutants import MUTANTS, ROOT, Mutant
 
-# Every file that carries the certificate has mutants.
+# Every file behind the certificate has mutants.
 FILES = {
     "fusion/conductances.py",
     "fusion/contraction.py",
@@ -26,10 +26,10 @@ FILES = {
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.reason)
-def test_a_mutant_is_one_wrong_line_of_what_is_there(mutant):
+def test_a_mutant_changes_one_line_of_the_source(mutant):
     source = (ROOT / mutant.path).read_text(encoding="utf-8")
     broken = mutant.applied(source)
-    # Still Python, and another program.
+    # Valid Python, and a different program.
     assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(source))
 
 
@@ -43,7 +43,7 @@ def test_the_tests_of_a_mutant_exist(mutant):
         assert not name or name in functions, test
 
 
-def test_mutants_are_many_different_and_everywhere():
+def test_mutants_are_distinct_and_cover_every_file():
     assert len(MUTANTS) >= 20
     assert {mutant.file for mutant in MUTANTS} == FILES
     for each in (Counter(m.reason for m in MUTANTS), Counter((m.file, m.new) for m in MUTANTS)):
@@ -51,6 +51,6 @@ def test_mutants_are_many_different_and_everywhere():
 
 
 @pytest.mark.parametrize("source", ["", "x = 1\nx = 1\n"])
-def test_text_that_is_not_there_once_is_refused(source):
+def test_text_that_does_not_occur_exactly_once_is_rejected(source):
     with pytest.raises(ValueError, match="and not once"):
         Mutant("model/problem.py", "x = 1", "x = 2", "none", ()).applied(source)

@@ -15,7 +15,7 @@ from convexhc.similarity.point_kernels import nearest_neighbors
 
 @st.composite
 def tables(draw):
-    """Points in up to three far groups, some of them repeated."""
+    """Points in up to three distant groups, some of them repeated."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d = draw(st.integers(1, 25)), draw(st.integers(1, 3))
     X = rng.normal(size=(n, d)) + 50.0 * rng.integers(0, 3, (n, 1))
@@ -69,7 +69,7 @@ def test_far_groups_are_joined_by_their_shortest_links():
     X = rng.normal(size=(60, 2)) + np.array([[0.0, 0.0], [40.0, 0.0], [300.0, 0.0]])[group]
     W = neighbor_graph(X, n_neighbors=3).dense()
     between = [(W[np.ix_(group == a, group == b)] > 0).sum() for a, b in [(0, 1), (1, 2), (0, 2)]]
-    # Three from either end at least, and the far ends are not joined directly.
+    # At least three links from each group, and none between the outermost groups.
     assert 3 <= between[0] <= 6
     assert 3 <= between[1] <= 6
     assert between[2] == 0

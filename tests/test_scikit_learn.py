@@ -1,4 +1,4 @@
-"""What scikit-learn asks of a clusterer: its own checks, and its callbacks."""
+"""Requirements of scikit-learn: its estimator checks and its callbacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GRAPH = ConvexHierarchicalClustering(tol=0.03)
 PRECOMPUTED = OfSimilarity(shift="auto", tol=0.03)
 PAPER = clone(PRECOMPUTED).set_params(weights=10, method="admm", lam_step=1.0)
 POINTS = ConvexClustering(n_lambdas=10, tol=0.01)
-# The checks pass points and similarities at random, in which there are no groups to find.
+# The checks use random points and similarities, which have no groups.
 at_random = pytest.mark.filterwarnings("ignore::convexhc.similarity.structure.NoStructureWarning")
 
 
@@ -44,7 +44,7 @@ def expected_failures(estimator):
     [GRAPH, PRECOMPUTED, PAPER, NEIGHBOURS, POINTS], expected_failed_checks=expected_failures
 )
 def test_scikit_learn_accepts(estimator, check):
-    """A check raises what it finds, and leaves the estimator it was given as it was."""
+    """A check raises its findings and does not modify the estimator."""
     before = estimator.get_params()
     check(estimator)
     assert estimator.get_params() == before
@@ -66,7 +66,7 @@ def test_the_checks_for_scikit_learn_itself_pass_too(estimator, check):
 
 
 class Recorder:
-    """A callback that counts, and ends the path at a number of clusters."""
+    """A callback that counts its calls and ends the path at a number of clusters."""
 
     max_propagation_depth = None
 
@@ -105,7 +105,7 @@ def test_callbacks_are_called_at_every_lam():
 
 
 @pytest.mark.parametrize("lam", [None, 0.3])
-def test_callbacks_reach_into_a_pipeline(lam):
+def test_callbacks_work_inside_a_pipeline(lam):
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
     recorder = Recorder()
     model = make_pipeline(StandardScaler(), clone(NEIGHBOURS).set_params(lam=lam))
@@ -113,7 +113,7 @@ def test_callbacks_reach_into_a_pipeline(lam):
     assert recorder.told.count("end lam") == len(model[-1].lambdas_)
 
 
-def test_a_callback_may_end_the_path():
+def test_a_callback_can_end_the_path():
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
     model = OfSimilarity(tol=1e-2).set_callbacks(Recorder(stop_at=4))
     fitted = model.fit(nested())
@@ -122,7 +122,7 @@ def test_a_callback_may_end_the_path():
     assert np.count_nonzero(fitted.path_.n_clusters <= 4) == 1
 
 
-def test_scikit_learn_without_callbacks_will_do(monkeypatch):
+def test_scikit_learn_without_callbacks_is_supported(monkeypatch):
     with monkeypatch.context() as older:
         older.setitem(sys.modules, "sklearn.callback", None)
         older.setattr(convexhc, "estimators", estimators)

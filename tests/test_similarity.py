@@ -121,7 +121,7 @@ def check_claims(K: Similarity, *, semidefinite: bool) -> None:
 @given(A=adjacencies())
 def test_the_eigenvalues_are_as_claimed(name, shift, A):
     K = FROM_GRAPH[name](A, shift=shift)
-    # Loops of an arbitrary size promise nothing.
+    # Self-loops of arbitrary size guarantee nothing.
     check_claims(K, semidefinite=name != "self_loops" or shift == "auto")
     if shift == "auto" or (shift > 0 and name != "self_loops"):
         assert K.positive_definite
@@ -155,7 +155,7 @@ def test_shift_is_what_was_added_to_the_diagonal(make):
 def test_nodes_without_edges_are_similar_to_themselves_only(make, n):
     K = make(np.zeros((n, n)), shift=1.0 if make is similarity.self_loops else 0.0)
     assert K.graph.n_edges == 0
-    # Unnormalised, they weigh nothing.
+    # Unnormalised, their self-similarity is zero.
     if make is not similarity.laplacian:
         np.testing.assert_array_equal(K.graph.diagonal, np.ones(n))
 
@@ -201,7 +201,7 @@ def test_heat_is_exact_between_components_and_for_tiny_entries():
     K = similarity.heat(two_parts, time=50.0).dense()
     assert not K[:3, 3:].any()
     ends = similarity.heat(nx.path_graph(12), time=0.01).dense()[0, -1]
-    # The first term of the series that joins the ends: t^11 / 11! times the product of weights.
+    # The first term of the series that connects the ends: t^11 / 11! times the product of weights.
     weight = 0.5**10
     assert ends == pytest.approx(np.exp(-0.01) * 0.01**11 / 39916800 * weight, rel=1e-6)
 
@@ -322,7 +322,7 @@ def test_a_connected_sparsify_preserves_the_components(drawn, k):
     plain = similarity.sparsify(matrix, k).dense()
     whole = Graph.from_matrix(matrix)
     np.testing.assert_array_equal(kept.components()[1], whole.components()[1])
-    # No edge is lost or altered, and none is added where nothing had come apart.
+    # No edge is lost or modified, and none is added if the components are preserved.
     assert (kept.dense() >= plain).all()
     assert np.isin(kept.dense(), [0.0, *whole.weight]).all()
     if Graph.from_matrix(plain).components()[0] == whole.components()[0]:
@@ -332,7 +332,7 @@ def test_a_connected_sparsify_preserves_the_components(drawn, k):
 
 
 def test_a_connected_sparsify_adds_the_heaviest_edges_out_of_a_component():
-    # Two tight triangles, joined by three weak edges of which the two heaviest stay.
+    # Two dense triangles, joined by three weak edges of which the two heaviest are kept.
     matrix = np.kron(np.eye(2), np.ones((3, 3)))
     for i, j, weight in ((0, 3, 0.3), (1, 4, 0.2), (2, 5, 0.1)):
         matrix[i, j] = matrix[j, i] = weight

@@ -81,7 +81,7 @@ def test_neither_the_unit_of_weights_nor_self_loops_matter():
         assert (again.z_score, again.inside) == pytest.approx((found.z_score, found.inside))
 
 
-def test_negative_weights_are_left_out():
+def test_negative_weights_are_ignored():
     A, group = planted(0)
     below = np.where((A == 0) & (group[:, None] != group), -0.5, A)
     assert group_structure(below) == group_structure(A)

@@ -1,4 +1,4 @@
-"""The single-cell tool: what it writes, that it can be saved, and what it refuses."""
+"""The single-cell tool: what it writes, that it can be saved, and what it rejects."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def assert_same_tree(found, expected):
         assert_array_equal(found, expected)
 
 
-def test_cells_without_groups_are_warned_of():
+def test_cells_without_groups_raise_a_warning():
     rng = np.random.default_rng(0)
     upper = np.triu(rng.random((50, 50)) < 0.15, 1)
     cells = anndata.AnnData(np.zeros((50, 1), dtype=np.float32))
@@ -115,13 +115,13 @@ def test_cells_without_groups_are_warned_of():
     with pytest.warns(NoStructureWarning, match="no groups beyond chance"):
         tl.convexhc(cells)
     assert cells.obs["convexhc"].nunique() > 1
-    # Who asks for a number gets it without a word.
+    # With a given number there is no warning.
     tl.convexhc(cells, n_clusters=4)
     assert cells.obs["convexhc"].nunique() == 4
 
 
 @pytest.mark.parametrize("options", [{}, {"lam": 0.3, "weights": 3}, {"weights": connectivities()}])
-def test_results_survive_a_file(adata, tmp_path, options):
+def test_results_are_saved_and_loaded(adata, tmp_path, options):
     tl.convexhc(adata, tol=1e-2, **options)
     adata.write_h5ad(tmp_path / "cells.h5ad")
     revived = anndata.read_h5ad(tmp_path / "cells.h5ad")
@@ -129,7 +129,7 @@ def test_results_survive_a_file(adata, tmp_path, options):
     assert revived.obs["convexhc"].equals(adata.obs["convexhc"])
 
 
-def test_one_cell_survives_a_file(tmp_path):
+def test_one_cell_is_saved_and_loaded(tmp_path):
     alone = anndata.AnnData(np.zeros((1, 1), dtype=np.float32))
     alone.obsp["connectivities"] = sparse.csr_matrix((1, 1), dtype=np.float32)
     tl.convexhc(alone)
@@ -139,7 +139,7 @@ def test_one_cell_survives_a_file(tmp_path):
     assert revived.uns["convexhc"]["linkage"].shape == (0, 4)
 
 
-def test_a_copy_leaves_the_original_alone(adata):
+def test_a_copy_does_not_modify_the_original(adata):
     written = tl.convexhc(adata, n_clusters=3, copy=True, key_added="tree")
     assert written.obs["tree"].tolist() == GROUPS
     assert "tree" in written.uns
@@ -147,14 +147,14 @@ def test_a_copy_leaves_the_original_alone(adata):
     assert "tree" not in adata.uns
 
 
-def test_results_belong_to_the_caller(adata):
+def test_results_are_writable(adata):
     tl.convexhc(adata, lam=0.3)
     for name in ("linkage", "lambdas"):
         adata.uns["convexhc"][name][:] = 0.0
         assert not adata.uns["convexhc"][name].any()
 
 
-def test_another_graph_may_be_named(adata):
+def test_another_graph_can_be_selected(adata):
     adata.obsp["mine"] = sparse.csr_matrix(np.kron(np.eye(2), 1 - np.eye(6)))
     tl.convexhc(adata, obsp="mine", key_added="mine")
     assert adata.obs["mine"].tolist() == ["0"] * 6 + ["1"] * 6
@@ -162,16 +162,16 @@ def test_another_graph_may_be_named(adata):
     assert adata.uns["mine"]["params"]["obsp"] == "mine"
 
 
-def test_cells_of_one_name_are_no_obstacle(adata):
+def test_duplicate_cell_names_are_accepted(adata):
     with warnings.catch_warnings():
-        # Some versions of anndata warn of such names, others do not.
+        # Some versions of anndata warn about such names.
         warnings.simplefilter("ignore", UserWarning)
         adata.obs_names = ["cell"] * 12
     tl.convexhc(adata, n_clusters=3)
     assert adata.obs["convexhc"].tolist() == GROUPS
 
 
-def test_a_missing_graph_is_named_with_those_there_are(adata):
+def test_the_error_for_a_missing_graph_lists_those_available(adata):
     adata.obsp["distances"] = connectivities()
     with pytest.raises(ValueError, match=r"no 'umap'.*'connectivities', 'distances'.*obsp="):
         tl.convexhc(adata, obsp="umap")
@@ -189,13 +189,13 @@ def test_a_missing_graph_is_named_with_those_there_are(adata):
         ({"n_clusters": 0}, ValueError, "n_clusters"),
     ],
 )
-def test_a_wrong_option_is_refused_and_nothing_written(adata, wrong, error, match):
+def test_an_invalid_option_is_rejected_and_nothing_is_written(adata, wrong, error, match):
     with pytest.raises(error, match=match):
         tl.convexhc(adata, **wrong)
     assert "convexhc" not in adata.obs
     assert "convexhc" not in adata.uns
 
 
-def test_a_matrix_is_sent_elsewhere():
+def test_the_error_for_a_matrix_names_the_right_function():
     with pytest.raises(TypeError, match=r"AnnData object, received csr_matrix.*solve_path"):
         tl.convexhc(connectivities())

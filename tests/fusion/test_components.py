@@ -1,4 +1,4 @@
-"""Connected components of the points model: solved apart, they are the whole problem."""
+"""Connected components of the points model: solved separately, they solve the whole problem."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ ISOLATED = 2
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    """Every component of these small data on its own."""
+    """Solve every component separately, although the data are small."""
     monkeypatch.setattr(components, "_MIN_DUAL_SIZE", 1)
 
 
 def scattered(seed=0, n=18, parts=3, columns=3):
-    """Points and weights in ``parts`` components and two single nodes, in no order."""
+    """Points and weights in ``parts`` components and two isolated nodes, in random order."""
     rng = np.random.default_rng(seed)
     W = np.zeros((n + ISOLATED,) * 2)
     W[:n, :n] = random_weights(rng, n, parts=parts)
     order = rng.permutation(n + ISOLATED)
-    # Components of different sizes: each has objectives and fusions at lam of its own.
+    # Components of different sizes fuse at different lam.
     size = np.repeat([0.3, 1.0, 4.0], [n // 3, n // 3, n + ISOLATED - 2 * (n // 3)])
     X = size[:, None] * rng.normal(size=(n + ISOLATED, columns))
     return X[order], Graph.from_matrix(W).permuted(order)
@@ -53,7 +53,7 @@ def walked(parts, lambdas, *, tol=1e-6, max_iter=200):
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
 @pytest.mark.parametrize("least", [1, 40])
-def test_the_true_minimum_is_between_the_bounds(monkeypatch, l1_ratio, least):
+def test_the_minimum_is_between_the_bounds(monkeypatch, l1_ratio, least):
     monkeypatch.setattr(components, "_MIN_DUAL_SIZE", least)
     X, weights = scattered()
     problem = points_problem(X, weights, 0.0, l1_ratio=l1_ratio)
@@ -68,7 +68,7 @@ def test_the_true_minimum_is_between_the_bounds(monkeypatch, l1_ratio, least):
         assert_array_equal(classes_of_equal_rows(found.centroids), found.labels)
 
 
-def test_objective_gap_and_effort_are_sums():
+def test_objective_gap_and_iterations_are_sums():
     problem = points_problem(*scattered(), 0.0)
     parts = Parts.of(problem)
     assert [part.n_components for part in parts.parts] == [1, 1, 1]
@@ -80,7 +80,7 @@ def test_objective_gap_and_effort_are_sums():
             total = sum(getattr(one.certificate, value) for one in each)
             assert_allclose(getattr(whole.certificate, value), total, rtol=1e-9, atol=1e-13)
         assert whole.n_iter == sum(one.n_iter for one in each) > 0
-        # The dual alone proves the bound: in its balls, and its value written out.
+        # The dual alone proves the bound: it is feasible, and its value is computed explicitly.
         radius = lam * problem.penalty.differences.graph.weight
         assert (np.linalg.norm(whole.dual, axis=1) <= radius * (1.0 + 1e-12)).all()
         pull, X = problem.at(lam).penalty.pull(whole.dual), problem.fidelity.target
@@ -89,7 +89,7 @@ def test_objective_gap_and_effort_are_sums():
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
-def test_each_component_is_as_if_solved_alone(l1_ratio):
+def test_each_component_agrees_with_a_separate_solve(l1_ratio):
     X, weights = scattered()
     path = solve_points_path(X, LAMBDAS, weights=weights, l1_ratio=l1_ratio)
     total = np.zeros(len(LAMBDAS))
@@ -104,7 +104,7 @@ def test_each_component_is_as_if_solved_alone(l1_ratio):
                 np.unique(mine.labels[nodes], return_inverse=True)[1], theirs.labels
             )
             rows = path.centroids(mine.lam)[nodes]
-            # The mean itself, once it has been found.
+            # Exactly the mean, once the component is one cluster.
             met = nodes.size > 1 and i > 0 and alone.n_clusters[i - 1] == 1
             mean = cluster_means(X[nodes], theirs.labels)[theirs.labels]
             assert_array_equal(rows, mean if met else alone.centroids(theirs.lam))
@@ -114,7 +114,7 @@ def test_each_component_is_as_if_solved_alone(l1_ratio):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_whole_problem_at_once_agrees(seed):
+def test_components_agree_with_a_solve_of_the_whole_problem(seed):
     X, weights = scattered(seed)
     problem, start = points_problem(X, weights, 0.0), None
     for found in walked(Parts.of(problem), LAMBDAS):
@@ -137,7 +137,7 @@ def test_another_order_of_the_nodes_gives_the_same_clusters():
         assert same_clusters(mine[order], theirs)
 
 
-def test_nodes_without_edges_stay_where_they_are():
+def test_isolated_points_stay_at_their_data():
     X, weights = scattered()
     touched = np.unique(np.concatenate([weights.tail, weights.head]))
     single = np.setdiff1d(np.arange(len(X)), touched)
@@ -155,7 +155,7 @@ def test_nodes_without_edges_stay_where_they_are():
 
 
 @pytest.mark.parametrize(("away", "spread"), [(37.1, 0.0), (1e3, 1e-12)])
-def test_a_component_of_equal_points_is_round_off_beside_the_others(away, spread):
+def test_a_component_of_equal_points_adds_only_round_off(away, spread):
     X, weights = scattered()
     W, n = weights.dense(), len(X)
     both = np.zeros((n + 7,) * 2)
@@ -173,7 +173,7 @@ def test_a_component_of_equal_points_is_round_off_beside_the_others(away, spread
     assert_array_equal(path.partitions[1:, :n], plain.partitions[1:])
 
 
-def test_what_has_become_one_cluster_is_not_solved_again(monkeypatch):
+def test_a_component_that_is_one_cluster_is_not_solved_again(monkeypatch):
     X, weights = scattered()
     parts = Parts.of(points_problem(X, weights, 0.0))
     end = walked(parts, LAMBDAS[:8])[-1]
@@ -190,7 +190,7 @@ def test_what_has_become_one_cluster_is_not_solved_again(monkeypatch):
     assert_array_equal(later.labels, piece)
     assert_array_equal(later.centroids, cluster_means(X, piece)[piece])
     assert_allclose(later.certificate.objective, end.certificate.objective, rtol=1e-12)
-    # Below its own lam, or with a dual that does not prove it, the mean is not taken for granted.
+    # At a smaller lam, or without a dual that proves it, the mean is not assumed.
     unproven = replace(end, dual=0.0 * end.dual)
     for lam, start in ((0.01, end), (100.0, unproven)):
         with pytest.raises(AssertionError, match="solved again"):
@@ -213,7 +213,7 @@ def test_the_status_is_the_worst_of_the_parts(monkeypatch):
     assert parts.solve(0.1, start=None, tol=1e-6, max_iter=200).status is Status.SOLVED
 
 
-def test_an_interrupted_run_ends_in_the_same_bits(tmp_path):
+def test_an_interrupted_run_resumes_bit_for_bit(tmp_path):
     X, weights = scattered()
     whole = solve_points_path(X, 20, weights=weights)
     for stop in (1, 5, len(whole.levels) - 2):
@@ -235,7 +235,7 @@ def test_an_interrupted_run_ends_in_the_same_bits(tmp_path):
             assert_array_equal(rest.centroids(lam), whole.centroids(lam))
 
 
-def test_one_component_is_solved_as_it_is():
+def test_a_single_component_is_solved_directly():
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(12, 2)), Graph.from_matrix(random_weights(rng, 12))
     problem, start = points_problem(X, weights, 0.0), None
@@ -249,7 +249,7 @@ def test_one_component_is_solved_as_it_is():
         assert found.n_iter == start.n_iter
 
 
-# Four triangles of points in the plane: three edges, six numbers in the dual of each.
+# Four triangles of points in the plane: three edges and six dual entries each.
 @pytest.mark.parametrize(
     ("least", "held"), [(6, [1, 1, 1, 1]), (7, [2, 2]), (13, [3, 1]), (24, None), (99, None)]
 )

@@ -1,4 +1,4 @@
-"""The contracted problem is the full one on fused rows, and a fusion is never taken on trust."""
+"""The contracted problem equals the full one on fused rows, and every fusion is verified."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ each_method = pytest.mark.parametrize("method", ["admm", "primal_dual", "dual_fi
 
 
 def restrict(contraction: Contraction, solution: Solution) -> Solution:
-    """A solution with the clusters of a contraction, written for the contracted problem."""
+    """Restrict a solution with the clusters of a contraction to the contracted problem."""
     return replace(
         solution,
         centroids=cluster_means(solution.centroids, contraction.labels),
@@ -46,7 +46,7 @@ def restrict(contraction: Contraction, solution: Solution) -> Solution:
 
 
 def expand(contraction: Contraction, solution: Solution, inside: np.ndarray) -> Solution:
-    """A contracted solution written for the full problem, with the dual ``inside`` clusters."""
+    """Expand a contracted solution to the full problem, with the dual ``inside`` clusters."""
     share, labels = contraction.share[:, None], contraction.labels
     return replace(
         solution,
@@ -58,7 +58,7 @@ def expand(contraction: Contraction, solution: Solution, inside: np.ndarray) -> 
 
 
 class Drawn(NamedTuple):
-    """A problem, a partition of its nodes, and what contracting it gives."""
+    """A problem, a partition of its nodes, and its contraction."""
 
     rng: np.random.Generator
     full: Problem
@@ -74,7 +74,7 @@ class Drawn(NamedTuple):
         return cluster_means(random_feasible(self.rng, self.full), self.labels)
 
     def dual(self, problem: Problem):
-        """Feasible dual of either problem, large enough that some rows are on their balls."""
+        """Feasible dual of either problem, with some rows on the boundary of their balls."""
         penalty = problem.penalty
         shape = penalty.n_edges, problem.shape[1]
         return penalty.feasible_dual(self.rng.normal(size=shape))
@@ -86,7 +86,7 @@ class Drawn(NamedTuple):
 
 @st.composite
 def fused_problems(draw, *, max_nodes=9):
-    """A graph problem in one or two pieces, and any partition, connected or not."""
+    """A graph problem with one or two components, and any partition, connected or not."""
     rng = np.random.default_rng(draw(seeds))
     n = draw(st.integers(2, max_nodes))
     parts = draw(st.integers(1, 2)) if n > 3 else 1
@@ -102,11 +102,11 @@ def fused_problems(draw, *, max_nodes=9):
 
 
 @given(fused_problems())
-def test_objective_and_residual_are_those_of_the_fused_rows(drawn):
+def test_contracted_objective_and_residual_are_those_of_the_fused_rows(drawn):
     D = drawn.centroids()
     C = D[drawn.labels]
     assert drawn.small.objective(D) == pytest.approx(drawn.full.objective(C), rel=1e-12, abs=1e-12)
-    # Far from feasible, too: one side must not forgive what the other counts.
+    # Also far from feasible: both problems must count the same violations.
     apart = drawn.rng.normal(size=D.shape)
     assert drawn.small.objective(apart) == pytest.approx(
         drawn.full.objective(apart[drawn.labels]), rel=1e-12, abs=1e-12
@@ -126,7 +126,7 @@ def test_gradients_are_means_over_the_clusters(drawn):
 
 
 @given(fused_problems())
-def test_the_pull_of_a_dual_is_the_mean_over_the_clusters_whatever_is_inside(drawn):
+def test_the_contracted_pull_is_the_cluster_mean_for_any_inner_dual(drawn):
     Y, inside = drawn.dual(drawn.small), drawn.dual(drawn.full)
     solution = drawn.solution(drawn.small, drawn.centroids(), Y, np.arange(drawn.small.shape[0]))
     expanded = expand(drawn.contraction, solution, inside)
@@ -138,7 +138,7 @@ def test_the_pull_of_a_dual_is_the_mean_over_the_clusters_whatever_is_inside(dra
 
 
 @given(fused_problems())
-def test_projections_commute_with_fusing(drawn):
+def test_projections_commute_with_contraction(drawn):
     X = 2.0 * drawn.rng.normal(size=drawn.small.shape)
     small = drawn.small.constraint.project(X).C
     full = drawn.full.constraint.project(X[drawn.labels]).C
@@ -146,8 +146,8 @@ def test_projections_commute_with_fusing(drawn):
 
 
 @given(fused_problems())
-def test_the_contracted_certificate_proves_more_about_less(drawn):
-    # Over fused rows alone the minimum is higher, so the bound is higher and the gap smaller.
+def test_the_contracted_bound_is_at_least_the_full_bound(drawn):
+    # Restricted to fused rows, the minimum and its bound are higher and the gap is smaller.
     D, Y, inside = drawn.centroids(), drawn.dual(drawn.small), drawn.dual(drawn.full)
     solution = drawn.solution(drawn.small, D, Y, np.arange(drawn.small.shape[0]))
     expanded = expand(drawn.contraction, solution, inside)
@@ -173,7 +173,7 @@ def test_an_expanded_dual_is_feasible(drawn):
 
 
 @given(fused_problems())
-def test_restricting_undoes_expanding(drawn):
+def test_restrict_inverts_expand(drawn):
     count = drawn.small.shape[0]
     solution = drawn.solution(
         drawn.small, drawn.centroids(), drawn.dual(drawn.small), np.arange(count)
@@ -186,7 +186,7 @@ def test_restricting_undoes_expanding(drawn):
 
 
 @given(fused_problems())
-def test_expanding_undoes_restricting_up_to_the_shares_of_parallel_edges(drawn):
+def test_expand_inverts_restrict_up_to_the_shares_of_parallel_edges(drawn):
     C = drawn.centroids()[drawn.labels]
     before = drawn.solution(drawn.full, C, drawn.dual(drawn.full), drawn.labels)
     untouched = before.centroids.copy(), before.dual.copy(), before.labels.copy()
@@ -247,8 +247,8 @@ def test_contracted_to_its_own_clusters_a_problem_keeps_its_minimum(constraint, 
     assert small.certificate.objective == pytest.approx(best.certificate.objective, abs=2e-8 * size)
 
 
-def test_the_problems_above_have_clusters_to_contract():
-    """Else the law before this one would compare a problem with itself."""
+def test_the_grouped_problems_have_clusters_to_contract():
+    """Otherwise the previous test would compare a problem with itself."""
     counts = [
         solved(grouped_problem(np.random.default_rng(seed), constraint=constraint)).n_clusters
         for seed in range(5)
@@ -258,7 +258,7 @@ def test_the_problems_above_have_clusters_to_contract():
 
 
 def assert_same_minimum_from(problem, method, labels, *, tol):
-    """From any guess of what is fused, the objective is that of a cold solve of all nodes."""
+    """From any initial groups, the objective is that of a cold solve of all nodes."""
     cold = solved(problem, method, tol=tol)
     C = cluster_means(cold.centroids, labels)[labels]
     drawn = Solution(C, cold.dual, labels, cold.certificate, Status.SOLVED, 0, cold.lam, "drawn")
@@ -286,7 +286,7 @@ def assert_same_minimum_from(problem, method, labels, *, tol):
 @given(seed=seeds, l1_ratio=l1_ratios)
 @settings(max_examples=6)
 def test_a_start_from_any_partition_ends_at_the_same_objective(method, constraint, seed, l1_ratio):
-    """Most drawn partitions are wrong: what was fused for good must come apart again."""
+    """Most random partitions are wrong: their groups must be split again."""
     rng = np.random.default_rng(seed)
     share = rng.choice([0.05, 0.3, 0.7])
     problem = grouped_problem(rng, constraint=constraint, l1_ratio=l1_ratio, share=share)
@@ -295,14 +295,14 @@ def test_a_start_from_any_partition_ends_at_the_same_objective(method, constrain
 
 
 @each_constraint
-def test_so_does_the_paper_s_method(constraint):
+def test_dual_fista_from_any_partition_reaches_the_same_objective(constraint):
     problem = grouped_problem(np.random.default_rng(1), constraint=constraint)
     labels = first_occurrence([0, 1, 0, 1, 2, 0, 3, 3, 2])
     assert_same_minimum_from(problem, "dual_fista", labels, tol=1e-4)
 
 
 @each_constraint
-def test_a_wrong_fusion_is_not_certified_and_comes_apart(constraint):
+def test_a_wrong_fusion_is_not_certified_and_is_split(constraint):
     problem = graph_problem(
         random_kernel(np.random.default_rng(3), 8), 1e-3, constraint=CONSTRAINTS[constraint]
     )
@@ -318,7 +318,7 @@ def test_a_wrong_fusion_is_not_certified_and_comes_apart(constraint):
 
 
 @each_method
-def test_a_contracted_problem_can_be_solved_from_nothing(method):
+def test_a_contracted_problem_can_be_solved_from_a_cold_start(method):
     problem = grouped_problem(np.random.default_rng(1), constraint="doubly_stochastic")
     contraction = contract(problem, first_occurrence([0, 1, 0, 1, 2, 0, 3, 3, 2]))
     cold = solved(contraction.problem, method, tol=1e-5)

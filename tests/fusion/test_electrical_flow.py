@@ -170,7 +170,7 @@ def test_a_layered_flow_meets_the_demand_under_conductances_of_any_range(seed, o
     layered = LayeredFlow(edges, 0.1 ** rng.uniform(0.0, orders, graph.n_edges), 20)
     Y = layered.flow(R)
     np.testing.assert_allclose(differences(graph).T @ Y, R, atol=1e-6)
-    # All three ways to compute the flow agree.
+    # All three computations of the flow agree.
     every = np.arange(graph.n_edges)
     np.testing.assert_allclose(layered.along(DenseDemand(R), every), Y, atol=1e-6)
     iterated = layered.flow(R, factored=False)

@@ -133,7 +133,7 @@ def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, mon
         kernel = random_kernel(rng, 30, density=0.1)
         problem = graph_problem(kernel, 0.0)
         lam = 0.6 * consensus_bound(problem)
-        # Clusters of a larger lam: some of them hold, some nearly, some not.
+        # Clusters of a larger lam: some have a flow, some nearly, some none.
         at = problem.at(rng.choice([0.8, 0.9]) * lam)
         contraction = contract(at, solved(problem.at(lam), tol=1e-4).labels)
         dual = solved(contraction.problem, tol=1e-4).dual
@@ -226,7 +226,7 @@ def test_the_cost_never_exceeds_the_budget(seed, max_projected, monkeypatch):
     assert whole_at_last
 
 
-def test_conductances_of_one_lam_are_measured_anew_at_another():
+def test_conductances_are_reused_at_another_lam_with_new_dual_balls():
     """Conductances and the factorisation are kept, the dual balls are not."""
     problem = graph_problem(random_kernel(np.random.default_rng(2), 9), 0.0)
     bound, conductances = consensus_bound(problem), Conductances.of(problem)
@@ -247,7 +247,7 @@ def small_graph():
     return two_hop(graph.adjacency), graph
 
 
-def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
+def test_coarse_scales_for_decreasing_and_increasing_lam_agree(small_graph):
     K, graph = small_graph
     up, down = solve_path(K), solve_path(K, max_clusters=8)
     assert down.complete
@@ -259,7 +259,7 @@ def test_the_coarse_scales_from_above_are_those_from_below(small_graph):
         np.testing.assert_array_equal(up.labels(n_clusters=k), truth)
 
 
-def test_a_lam_too_far_down_is_left_for_a_shorter_stride(small_graph, monkeypatch):
+def test_a_lam_with_too_many_groups_is_replaced_by_a_shorter_step(small_graph, monkeypatch):
     K, graph = small_graph
     usual = solve_path(K, max_clusters=8)
     monkeypatch.setattr("convexhc.path.plan.Descending.crowd_factor", 1)
@@ -272,7 +272,7 @@ def test_a_lam_too_far_down_is_left_for_a_shorter_stride(small_graph, monkeypatc
         np.testing.assert_array_equal(down.labels(n_clusters=k), truth)
 
 
-def test_given_lam_are_solved_from_above_too(small_graph):
+def test_given_lambdas_can_be_combined_with_max_clusters(small_graph):
     K, _ = small_graph
     grid = [0.3, 1.0, 4.0]
     down, up = solve_path(K, grid, max_clusters=3), solve_path(K, grid)
@@ -282,7 +282,7 @@ def test_given_lam_are_solved_from_above_too(small_graph):
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.5, True, "3"])
-def test_other_limits_are_refused(small_graph, wrong):
+def test_invalid_limits_are_rejected(small_graph, wrong):
     with pytest.raises((ValueError, TypeError), match="max_clusters"):
         solve_path(small_graph[0], max_clusters=wrong)
 

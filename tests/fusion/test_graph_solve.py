@@ -1,4 +1,4 @@
-"""Starts from two solutions: on the line through them, feasible, and worth having."""
+"""Warm starts from two solutions: interpolated, feasible, and effective."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def problem():
 
 
 @pytest.mark.parametrize("lam", [0.02, 0.025, 0.03, 0.05])
-def test_on_the_line_is_between_the_two_or_beyond(problem, lam):
+def test_warm_starts_interpolate_or_extrapolate_two_solutions(problem, lam):
     one, other = found(problem, 0.02), found(problem, 0.03)
     at, along = problem.at(lam), (lam - 0.02) / 0.01
     start = _on_line_through(at, one.small, other, contract(at, one.groups))
@@ -40,11 +40,11 @@ def test_on_the_line_is_between_the_two_or_beyond(problem, lam):
     if 0.0 <= along <= 1.0:
         line = one.small.centroids + along * (other.small.centroids - one.small.centroids)
         np.testing.assert_allclose(start.centroids, line, atol=1e-12)
-        # Balls grow with lam as duals do: between two feasible ones all are.
+        # Balls grow linearly with lam, so the interpolation of feasible duals is feasible.
         np.testing.assert_allclose(at.penalty.feasible_dual(dual), dual, atol=1e-12)
 
 
-def test_duals_that_the_other_does_not_have_stay(problem):
+def test_duals_unknown_in_the_second_solution_are_unchanged(problem):
     one = found(problem, 0.02)
     whole = np.zeros(12, np.int64)
     other = found(problem, 50.0, groups=whole)
@@ -53,7 +53,7 @@ def test_duals_that_the_other_does_not_have_stay(problem):
     np.testing.assert_array_equal(start.dual, one.small.dual)
 
 
-def test_between_two_solutions_less_is_left_to_do(problem):
+def test_interpolated_warm_starts_save_iterations(problem):
     one, other = found(problem, 0.020), found(problem, 0.024)
     plain = found(problem, 0.022, start=one)
     ahead = found(problem, 0.022, start=one, second=other)
@@ -62,13 +62,13 @@ def test_between_two_solutions_less_is_left_to_do(problem):
     np.testing.assert_array_equal(ahead.labels, plain.labels)
 
 
-def test_at_rest_every_node_is_its_own_centroid(problem):
+def test_without_penalty_every_node_is_its_own_centroid(problem):
     still = unpenalized_solution(problem)
     assert isinstance(still, ContractedSolution)
     assert still.small.relative_gap <= 1e-12
     np.testing.assert_array_equal(still.labels, np.arange(12))
 
 
-def test_carried_to_the_same_groups_is_the_solution_itself(problem):
+def test_transfer_to_the_same_groups_returns_the_solution(problem):
     one = found(problem, 0.02)
     assert transfer(problem, one, contract(problem, one.groups)) is one.small

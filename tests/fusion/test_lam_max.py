@@ -37,7 +37,7 @@ def test_at_the_bound_the_consensus_is_optimal(constraint, l1_ratio, parts, seed
     problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio, constraint=CONSTRAINTS[constraint])
     at_bound = problem.at(consensus_bound(problem))
     found = solved(at_bound, tol=1e-7).certificate
-    # What the certificate leaves possible below the consensus is within its own gap.
+    # The consensus is optimal up to the gap of the certificate.
     J = consensus(kernel)
     assert at_bound.objective(J) <= found.objective + 1e-9 * abs(found.objective)
 
@@ -65,13 +65,13 @@ def test_above_the_bound_clusters_are_the_components(constraint, l1_ratio, parts
     problem = graph_problem(kernel, 0.0, l1_ratio=l1_ratio, constraint=CONSTRAINTS[constraint])
     above = solved(problem.at(1.05 * consensus_bound(problem)), tol=1e-8)
     np.testing.assert_array_equal(above.labels, kernel.components()[1])
-    # The smallest eigenvalue of the kernel is 1/2, which turns a gap into a distance.
+    # The smallest eigenvalue of the kernel is 1/2: a gap bounds the distance.
     distance = np.linalg.norm(above.centroids - consensus(kernel))
     assert distance <= np.sqrt(2.0 * max(above.certificate.gap, 0.0) / 0.5) + 1e-9
 
 
 @given(st.floats(0.05, 0.9), l1_ratios)
-def test_for_two_nodes_the_bound_is_the_lam_at_which_they_meet(w, l1_ratio):
+def test_for_two_nodes_the_bound_is_the_lam_at_which_they_fuse(w, l1_ratio):
     pair = Graph.from_matrix(np.array([[1.0, w], [w, 1.0]]))
     problem = graph_problem(pair, 0.0, l1_ratio=l1_ratio)
     bound = consensus_bound(problem)
@@ -96,7 +96,7 @@ def test_the_bound_scales_like_kernel_over_weights(seed, l1_ratio, scale):
 
 
 @given(seeds)
-def test_the_bound_does_not_depend_on_the_order_of_the_nodes_nor_on_the_present_lam(seed):
+def test_the_bound_does_not_depend_on_node_order_or_lam(seed):
     rng = np.random.default_rng(seed)
     kernel = random_kernel(rng, 8, parts=2)
     once = consensus_bound(graph_problem(kernel, 0.0))
@@ -118,7 +118,7 @@ def test_the_bound_of_several_components_is_enough_for_each_alone(seed):
 
 
 @given(seeds, st.integers(1, 4), st.sampled_from([2.0, 6.0, 11.0]))
-def test_on_a_tree_the_bound_is_exact_however_far_weights_are_apart(seed, dimension, orders):
+def test_on_a_tree_the_bound_is_exact_for_weights_of_any_range(seed, dimension, orders):
     """The flow is unique: an edge carries the demand of the subtree beyond it."""
     rng = np.random.default_rng(seed)
     parent = np.array([rng.integers(0, i) for i in range(1, 12)])
@@ -149,7 +149,7 @@ def test_on_a_tree_of_fused_points_the_bound_is_exact_too(seed, dimension):
     parent = np.array([rng.integers(0, i) for i in range(1, 12)])
     X, weight = rng.normal(size=(12, dimension)), rng.uniform(0.1, 1.0, 11)
     problem = points_problem(X, Graph.from_edges(12, parent, np.arange(1, 12), weight), 0.0)
-    # Contract some of the edges, at least one is left.
+    # Contract some of the edges; at least one is left.
     chosen = np.append(rng.random(10) < 0.5, False)
     joined = Graph.from_edges(12, parent[chosen], np.arange(1, 12)[chosen], weight[chosen])
     labels = joined.components()[1]
@@ -168,5 +168,5 @@ def test_weights_of_any_size_have_a_bound(scale):
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_without_edges_there_is_nothing_to_fuse(n):
+def test_without_edges_the_bound_is_zero(n):
     assert consensus_bound(graph_problem(Graph.from_matrix(np.eye(n)), 0.0)) == 0.0

@@ -134,7 +134,7 @@ def test_without_conductance_updates_every_cluster_is_solved_as_a_problem(seed, 
 @example(1760, 1)
 @settings(max_examples=20)
 def test_clusters_without_flows_are_split_and_others_kept(seed, dimension):
-    """Two distant lumps, labelled as one cluster, and a third lump."""
+    """Two distant groups of points, labelled as one cluster, and a third group."""
     rng = np.random.default_rng(seed)
     lumps = np.repeat([[0.0], [5.0], [-5.0]], 6, axis=0) + 0.01 * rng.normal(size=(18, dimension))
     full = 0.1 + rng.random((18, 18))
@@ -146,10 +146,10 @@ def test_clusters_without_flows_are_split_and_others_kept(seed, dimension):
         best, labels=wrong, centroids=cluster_means(best.centroids, wrong)[wrong].copy()
     )
     split = complete_point_dual(problem, start, gap_tol=1e-12, max_iter=50)
-    # Lumps may be split further, but no part has nodes of both.
+    # Groups may be split further, but no part has nodes of both.
     pieces = np.unique(np.stack([split.labels, truth]), axis=1)
     assert pieces.shape[1] == split.n_clusters > 2
-    # The third lump is split where it is split in the solution, and not touched otherwise.
+    # The third group is split where it is split in the solution, and unchanged otherwise.
     assert_array_equal(first_occurrence(split.labels[12:]), first_occurrence(best.labels[12:]))
     if np.unique(best.labels[12:]).size == 1:
         assert_array_equal(split.centroids[12:], start.centroids[12:])
@@ -184,7 +184,7 @@ def test_conjugate_gradients_converge_on_a_chain(n):
 
 @given(seeds)
 @settings(max_examples=20)
-def test_duals_go_to_pairs_and_back(seed):
+def test_pair_duals_round_trip(seed):
     rng = np.random.default_rng(seed)
     Y, other, along = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), 0.3
     pair, part = rng.integers(-1, 3, 9), rng.normal(size=9)

@@ -1,4 +1,4 @@
-"""The passes of ADMM over centroids against their definitions."""
+"""The ADMM updates of the centroids agree with their definitions."""
 
 import numpy as np
 import pytest

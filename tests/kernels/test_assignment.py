@@ -1,4 +1,4 @@
-"""Assignment bounds are valid from any start and exact from the right one."""
+"""Assignment bounds are valid from any start and exact from optimal potentials."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from convexhc.kernels.assignment import exact_bound, lower_bound
 
 @st.composite
 def problems(draw):
-    """Costs, whole masses (not always adding up to the number of columns), and potentials."""
+    """Costs, integer masses (which need not sum to the number of columns), and potentials."""
     c, m = draw(st.integers(1, 6)), draw(st.integers(1, 6))
-    # Sixteenths: the linear program below is solved to an absolute tolerance, not to the last bit.
+    # Multiples of 1/16: the linear program below is solved to an absolute tolerance, not exactly.
     number = st.integers(-64, 64).map(lambda k: k / 16)
     G = draw(hnp.arrays(np.float64, (c, m), elements=number))
     mass = draw(hnp.arrays(np.float64, c, elements=st.integers(1, 3)))
@@ -27,11 +27,11 @@ def problems(draw):
 
 
 def transport(G, mass):
-    """The linear program as it is written: its minimum and its dual solution."""
+    """The linear program in standard form: its minimum and its dual solution."""
     c, m = G.shape
     sums = np.vstack([np.kron(np.eye(c), np.ones(m)), np.kron(np.ones(c), np.eye(m))])
     target = np.concatenate([mass, np.full(m, mass.sum() / m)])
-    # One sum follows from the others; the solver needs to know nothing of it.
+    # One sum constraint is redundant; the solver does not need it.
     answer = linprog(G.ravel(), A_eq=sums[:-1], b_eq=target[:-1], method="highs")
     dual = np.append(answer.eqlin.marginals, 0.0)
     return answer.fun, dual[:c], dual[c:]
@@ -55,14 +55,14 @@ def test_never_below_feasible_potentials_it_starts_from(problem):
 
 
 @given(problems())
-def test_more_sweeps_never_hurt(problem):
+def test_more_sweeps_never_lower_the_bound(problem):
     G, mass, u, v = problem
     bounds = [lower_bound(G, u, v, mass=mass, sweeps=k)[0] for k in range(1, 6)]
     assert bounds == sorted(bounds)
 
 
 @given(problems())
-def test_exact_from_optimal_potentials_of_either_side(problem):
+def test_exact_from_optimal_row_or_column_potentials(problem):
     G, mass, u, v = problem
     minimum, best_u, best_v = transport(G, mass)
     assert exact_bound(G, mass=mass) == pytest.approx(minimum, abs=1e-9)
@@ -84,7 +84,7 @@ def test_multipliers_of_the_projection_close_the_gap_at_a_minimiser(mass):
     assert bound == pytest.approx(exact_bound(G, mass=mass), abs=1e-7)
 
 
-def test_the_start_is_not_altered():
+def test_the_start_is_not_modified():
     G = np.random.default_rng(1).normal(size=(5, 5))
     u, v = np.ones(5), np.arange(5.0)
     lower_bound(G, u, v)
@@ -103,11 +103,11 @@ def test_the_start_is_not_altered():
         ((np.eye(2), np.zeros(2), np.zeros(2)), {"sweeps": 0}, "at least 1"),
     ],
 )
-def test_refuses_what_does_not_fit(arguments, options, match):
+def test_rejects_mismatched_shapes(arguments, options, match):
     with pytest.raises(ValueError, match=match):
         lower_bound(*arguments, **options)
 
 
-def test_exact_bound_refuses_fractional_masses():
+def test_exact_bound_rejects_fractional_masses():
     with pytest.raises(ValueError, match="whole masses"):
         exact_bound(np.eye(2), mass=[0.5, 1.5])

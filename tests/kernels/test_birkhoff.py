@@ -24,7 +24,7 @@ def squares(draw, max_side=8, count=1):
 
 @st.composite
 def grouped(draw, max_side=9):
-    """A matrix with one row a group, and the group of every node."""
+    """A matrix with one row per group, and the group of every node."""
     n = draw(st.integers(1, max_side))
     labels = draw(hnp.arrays(np.int64, n, elements=st.integers(0, n - 1)))
     groups = np.unique(labels, return_inverse=True)[1]
@@ -41,12 +41,12 @@ def sums_error(C, mass=None):
 
 
 def size(*matrices):
-    """Largest entry, the unit in which round-off is counted."""
+    """Largest entry, the unit of round-off."""
     return max(1.0, *(np.abs(X).max() for X in matrices))
 
 
 def assert_optimal(X, P, mass=None):
-    """The optimality conditions, which no other matrix satisfies."""
+    """Check the optimality conditions, which only the projection satisfies."""
     assert P.C.min() >= 0
     assert sums_error(P.C, mass) <= 1.01e-10
     assert P.residual == pytest.approx(sums_error(P.C, mass), abs=1e-13)
@@ -55,7 +55,7 @@ def assert_optimal(X, P, mass=None):
 
 
 def onto_sums(X, mass):
-    """Nearest matrix with the right sums, negative entries allowed, in the metric of the masses."""
+    """Nearest matrix with the given sums in the metric of the masses; entries may be negative."""
     m, total = X.shape[1], mass.sum()
     u = (1 - X.sum(axis=1)) / m
     v = 1 / m - (mass @ X) / total
@@ -63,7 +63,7 @@ def onto_sums(X, mass):
 
 
 def dykstra(X, mass, rounds=20_000):
-    """Slow and obvious: alternate the sums and the signs, giving back what the signs took."""
+    """Dykstra's algorithm: alternate projections onto sums and signs, with correction terms."""
     C, taken = X, np.zeros_like(X)
     for _ in range(rounds):
         B = onto_sums(C, mass)
@@ -120,7 +120,7 @@ def test_nonexpansive(pair):
 
 
 @given(squares(), st.randoms(use_true_random=False))
-def test_permuting_rows_and_columns_permutes_the_answer(X, random):
+def test_permuting_rows_and_columns_permutes_the_projection(X, random):
     rows, cols = list(range(len(X))), list(range(len(X)))
     random.shuffle(rows)
     random.shuffle(cols)
@@ -128,18 +128,18 @@ def test_permuting_rows_and_columns_permutes_the_answer(X, random):
 
 
 @given(squares())
-def test_transposing_transposes_the_answer(X):
+def test_transposing_transposes_the_projection(X):
     np.testing.assert_allclose(project(X.T).C, project(X).C.T, atol=1e-8)
 
 
 @given(squares(), st.floats(-50, 50))
-def test_adding_a_row_and_a_column_offset_changes_nothing(X, offset):
+def test_row_and_column_offsets_do_not_change_the_projection(X, offset):
     moved = X + offset * np.arange(len(X)) - 2 * offset * np.arange(len(X))[:, None]
     np.testing.assert_allclose(project(moved).C, project(X).C, atol=1e-8)
 
 
 @given(grouped())
-def test_contracting_equal_rows_to_masses_gives_the_same_answer(case):
+def test_contracting_equal_rows_to_masses_gives_the_same_projection(case):
     X, groups = case
     mass = np.bincount(groups)
     contracted = project(X, mass=mass)
@@ -149,14 +149,14 @@ def test_contracting_equal_rows_to_masses_gives_the_same_answer(case):
 
 @pytest.mark.parametrize("scale", [0.01, 3.0])
 def test_contraction_of_a_large_matrix(scale):
-    """As above where most entries are zero, or few: other code paths than the small matrices."""
+    """As above with most or few entries zero, which uses other code paths than small matrices."""
     rng = np.random.default_rng(8)
     groups = np.sort(np.append(np.arange(40), rng.integers(0, 40, size=110)))
     X, mass = scale * rng.normal(size=(40, 150)), np.bincount(groups)
     np.testing.assert_allclose(project(X, mass=mass).C[groups], project(X[groups]).C, atol=1e-8)
 
 
-def test_only_the_ratios_of_the_masses_count():
+def test_only_the_ratios_of_the_masses_matter():
     rng = np.random.default_rng(0)
     X, mass = rng.normal(size=(7, 20)), rng.random(7) + 0.1
     np.testing.assert_allclose(
@@ -173,7 +173,7 @@ def test_agrees_with_the_naive_version(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_nearer_than_the_end_of_the_alternating_scheme(seed):
+def test_nearer_than_the_limit_of_alternating_projections(seed):
     X = np.random.default_rng(seed).normal(size=(8, 8))
     C = X
     for _ in range(5_000):
@@ -183,7 +183,7 @@ def test_nearer_than_the_end_of_the_alternating_scheme(seed):
 
 
 @given(squares(count=2), st.sampled_from([0.0, 1e-3, 1.0, 1e6, np.nan, np.inf]))
-def test_any_start_gives_the_same_answer_and_is_not_altered(pair, error):
+def test_any_start_gives_the_same_projection_and_is_not_modified(pair, error):
     X, noise = pair
     cold = project(X)
     u, v = cold.u.copy(), cold.v.copy()
@@ -200,7 +200,7 @@ def test_any_start_gives_the_same_answer_and_is_not_altered(pair, error):
 
 
 @pytest.mark.parametrize("mass", [None, np.arange(1, 61)])
-def test_a_near_start_saves_steps(mass):
+def test_a_close_warm_start_saves_iterations(mass):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 90))
     cold = project(X, mass=mass)
@@ -231,7 +231,7 @@ def test_optimal_on_two_thousand_rows():
     assert_optimal(X, project(X))
 
 
-def test_stopped_early_it_reports_the_true_residual():
+def test_the_true_residual_is_reported_after_early_stopping():
     X = np.random.default_rng(4).normal(size=(50, 50))
     P = project(X, tol=1e-13, max_newton=1)
     assert P.C.min() >= 0
@@ -272,7 +272,7 @@ def test_writes_to_out(scale):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_refuses_what_is_not_finite(bad):
+def test_rejects_non_finite_input(bad):
     X = np.eye(5)
     X[3, 1] = bad
     with pytest.raises(ValueError, match="NaN or infinite"):
@@ -295,6 +295,6 @@ def test_refuses_what_is_not_finite(bad):
         (np.eye(3), {"out": np.empty((3, 3), order="F")}, "out must be"),
     ],
 )
-def test_refuses_what_does_not_fit(X, options, match):
+def test_rejects_mismatched_shapes(X, options, match):
     with pytest.raises(ValueError, match=match):
         project(X, **options)

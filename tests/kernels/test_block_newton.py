@@ -1,4 +1,4 @@
-"""Newton systems of few columns: blocks and groups against the matrix in full."""
+"""Newton systems of few columns: blocks and groups agree with the dense matrix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ columns = st.integers(1, 4)
 
 
 def system(seed, m, l1_ratio, sigma=3.0):
-    """A Newton system with fused edges and others, its blocks, and the matrix in full."""
+    """A Newton system with fused and unfused edges, its blocks, and the dense matrix."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 12))
     X = rng.normal(size=(n, m))
@@ -52,7 +52,7 @@ def test_blocks_and_entries_are_those_of_the_matrix(seed, m, l1_ratio):
 
 
 @given(seeds, columns, l1_ratios)
-def test_groups_are_joined_by_stiff_edges_and_have_the_block_of_their_common_motion(
+def test_groups_are_joined_by_stiff_edges_and_have_the_block_of_a_common_translation(
     seed, m, l1_ratio
 ):
     _, mass, edges, at, here, H = system(seed, m, l1_ratio)
@@ -71,19 +71,19 @@ def test_groups_are_joined_by_stiff_edges_and_have_the_block_of_their_common_mot
 
 
 @given(seeds, columns, l1_ratios, st.sampled_from([0.5, 30.0, 1e4]), st.booleans())
-def test_the_direction_solves_the_system_with_groups_or_without(seed, m, l1_ratio, sigma, grouped):
+def test_the_direction_solves_the_system_with_and_without_groups(seed, m, l1_ratio, sigma, grouped):
     G, mass, edges, at, here, H = system(seed, m, l1_ratio, sigma)
     groups = stiff_groups(mass, edges, at, here) if grouped else no_groups(m)
     X, accurate = block_direction(G, mass, edges, here, groups, 1e-12, 2000)
     assert accurate
     assert_allclose(X.ravel(), -np.linalg.solve(H, G.ravel()), atol=1e-7)
-    # Stopped at any time, it leads downwards.
+    # It is a descent direction after any number of iterations.
     early, _ = block_direction(G, mass, edges, here, groups, 1e-12, 1)
     assert np.vdot(early, G) < 0.0
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
-def test_without_edges_only_the_mass_is_left(m):
+def test_without_edges_only_the_mass_remains(m):
     nodes = np.arange(4)
     problem = points_problem(np.ones((4, m)), Graph.from_matrix(np.eye(4)), 0.3)
     edges, mass, at = problem.penalty.edges, nodes + 1.0, allocate_response(0, 4, m)

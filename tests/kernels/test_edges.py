@@ -1,4 +1,4 @@
-"""Passes over the edges agree with the incidence matrix, whatever the number of runs."""
+"""Passes over the edges agree with the incidence matrix, for any number of runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from laws import first_occurrence, seeds
 
 
 def ends(nodes):
-    """Ends of edges as a graph holds them: read-only, so that no other code is compiled."""
+    """Ends of edges as stored in a graph: read-only, so that no second signature is compiled."""
     nodes = nodes.astype(np.int64)
     nodes.setflags(write=False)
     return nodes
@@ -42,13 +42,13 @@ def cases(draw):
 
 
 def fresh(edges, n, m, runs=1):
-    """Outputs full of rubbish, which a pass must overwrite."""
+    """Outputs with arbitrary values, which a pass must overwrite."""
     size = edges.tail.size
     return Scratch(np.ones(size, np.bool_), np.full((runs, n, m), np.nan), np.full((n, m), np.nan))
 
 
 @given(cases())
-def test_differences_and_their_adjoint_are_the_incidence_matrix(case):
+def test_differences_and_their_adjoint_agree_with_the_incidence_matrix(case):
     edges, D, C, Y, _ = case
     np.testing.assert_allclose(kernels.differences(C, edges), D @ C, atol=1e-14)
     np.testing.assert_allclose(kernels.adjoint(Y, edges, len(C)), D.T @ Y, atol=1e-13)
@@ -74,7 +74,7 @@ def test_penalty_value_is_the_sum_over_edges(case):
 
 
 @given(cases())
-def test_project_dual_projects_every_row_elsewhere_or_in_place(case):
+def test_project_dual_projects_every_row_into_out_or_in_place(case):
     edges, _, C, _, rng = case
     Y = rng.normal(size=(edges.tail.size, C.shape[1]))
     expected, before, out = (
@@ -100,7 +100,7 @@ def test_sizes_are_norms_weighted_by_the_stiffness(case):
 
 
 @given(cases(), st.floats(0.0, 1.0))
-def test_extrapolate_moves_forward_and_stores_the_old_point(case, weight):
+def test_extrapolate_follows_the_formula_and_stores_the_old_point(case, weight):
     _, _, X, _, rng = case
     Y = rng.normal(size=X.shape)
     before, old = X.copy(), Y.copy()
@@ -139,7 +139,7 @@ def test_fused_flags_mark_the_edges_whose_prox_is_zero(case, rho):
     Z = D @ C
     scratch = fresh(edges, *C.shape)
     kernels.z_and_dual_update(C, Y, Z, rho, 1.6, edges, scratch)
-    # The copy Z is the prox itself: its rows vanish exactly where the flag says so.
+    # Z is the prox itself: its rows vanish exactly where the flag is set.
     np.testing.assert_array_equal(scratch.fused, ~Z.any(axis=1))
 
 
@@ -156,7 +156,7 @@ def test_scratch_fits_the_pass_it_is_for(rows):
 
 
 @given(cases(), st.floats(0.0, 1.0))
-def test_components_are_those_found_by_walking(case, share):
+def test_components_agree_with_graph_traversal(case, share):
     edges, _, C, _, rng = case
     joined = rng.random(edges.tail.size) < share
     found = components(len(C), edges.tail, edges.head, joined)

@@ -1,4 +1,4 @@
-"""The mixed norm, its prox, its dual ball and its dual norm belong together."""
+"""The mixed norm, its prox, its dual ball and its dual norm are consistent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def projection(x, soft, block):
 
 
 def excess(y, soft, block):
-    """How far y is outside soft Ball_inf + block Ball_2; zero or less inside."""
+    """Distance of y from soft Ball_inf + block Ball_2; zero or less inside."""
     return np.linalg.norm(naive.soft(y, soft)) - block
 
 
@@ -51,13 +51,13 @@ def test_projection_is_the_nearest_point_of_the_sum_of_balls(x, soft, block):
     size = np.abs(x).max(initial=1.0)
     expected = naive.nearest_in_sum_of_balls(x, soft, block)
     np.testing.assert_allclose(projection(x, soft, block), expected, atol=1e-3 * size)
-    # Turns may be slow to settle, so the distance says more than the point.
+    # The alternating scheme converges slowly, so distances are compared instead of points.
     best = np.linalg.norm(x - expected)
     assert np.linalg.norm(x - projection(x, soft, block)) <= best + 1e-9 * size
 
 
 @given(vectors(), thresholds, thresholds)
-def test_projection_lies_in_the_dual_ball_and_stays_put(x, soft, block):
+def test_projection_lies_in_the_dual_ball_and_is_idempotent(x, soft, block):
     y = projection(x, soft, block)
     size = np.abs(x).max(initial=1.0)
     assert excess(y, soft, block) <= 1e-13 * size
@@ -65,7 +65,7 @@ def test_projection_lies_in_the_dual_ball_and_stays_put(x, soft, block):
 
 
 @given(vectors(), thresholds, thresholds)
-def test_flag_says_whether_the_prox_is_zero(x, soft, block):
+def test_flag_is_set_exactly_where_the_prox_is_zero(x, soft, block):
     inside = np.empty_like(x)
     round_off = 1e-13 * np.abs(x).max(initial=1.0)
     if split(x, soft, block, inside):
@@ -105,7 +105,7 @@ def test_prox_minimises_its_objective(x, soft, block, seed):
 
 
 @given(pairs_of_vectors(), l1_ratios)
-def test_norms_are_the_formula(pair, l1_ratio):
+def test_norms_agree_with_the_formula(pair, l1_ratio):
     expected = [naive.mixed_norm(x, l1_ratio) for x in pair]
     np.testing.assert_allclose(norms(pair, l1_ratio), expected, rtol=1e-14)
 
@@ -120,7 +120,7 @@ def test_inner_products_are_bounded_by_the_two_norms(pair, l1_ratio):
 @given(vectors(), st.sampled_from([0.0, 0.05, 0.5, 0.9]))
 def test_the_bound_of_the_dual_norm_is_attained(y, l1_ratio):
     t = dual_norms(y[None], l1_ratio)[0]
-    # The vector whose inner product is largest for its norm points along the soft threshold.
+    # The inner product is largest, for a given norm, along the soft threshold of the vector.
     x = naive.soft(y, t * l1_ratio)
     np.testing.assert_allclose(x @ y, naive.mixed_norm(x, l1_ratio) * t, rtol=1e-9)
 

@@ -1,4 +1,4 @@
-"""Permutations, interpolation and prescribed sums of rows against their definitions."""
+"""Permutations, interpolation and prescribed sums of rows agree with their definitions."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_feasible_and_of_the_form_of_the_optimality_conditions(X):
 
 
 @given(matrices())
-def test_variational_inequality_against_the_worst_corner(X):
+def test_variational_inequality_against_the_worst_vertex(X):
     C, _ = project_rows(X)
     away = X - C
     worst = away.max(axis=1) - (away * C).sum(axis=1)
@@ -69,7 +69,7 @@ def test_sums_stay_exact_far_from_the_origin():
     np.testing.assert_allclose(project_rows(X)[0].sum(axis=1), 1, atol=1e-14)
 
 
-def test_many_levels_that_only_part_one_by_one():
+def test_many_levels_that_separate_one_by_one():
     X = -np.logspace(0, -16, 200)[None]
     np.testing.assert_allclose(project_rows(X)[0][0], by_sorting(X[0]), atol=1e-15)
 
@@ -86,7 +86,7 @@ def test_writes_to_out():
 
 
 @pytest.mark.parametrize("X", [np.zeros(4), np.zeros((3, 0))])
-def test_refuses_what_is_not_a_matrix(X):
+def test_rejects_input_that_is_not_a_matrix(X):
     with pytest.raises(ValueError, match="at least one column"):
         project_rows(X)
 
@@ -94,6 +94,6 @@ def test_refuses_what_is_not_a_matrix(X):
 @pytest.mark.parametrize(
     "out", [np.empty((3, 2)), np.empty((3, 3), np.float32), np.empty((3, 3), order="F")]
 )
-def test_refuses_an_output_that_does_not_fit(out):
+def test_rejects_an_output_of_the_wrong_shape(out):
     with pytest.raises(ValueError, match="out must be"):
         project_rows(np.eye(3), out)

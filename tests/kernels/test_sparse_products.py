@@ -1,4 +1,4 @@
-"""Products by a sparse symmetric matrix are products, however full the other factor is."""
+"""Products with a sparse symmetric matrix are correct for factors of any density."""
 
 import numpy as np
 import pytest
@@ -11,21 +11,21 @@ from laws import seeds
 
 
 def drawn(rng, rows, n, share):
-    """A sparse symmetric K, and C with about that share of entries."""
+    """A sparse symmetric K, and C with about this share of nonzero entries."""
     K = np.where(rng.random((n, n)) < 0.2, rng.normal(size=(n, n)), 0.0)
     C = np.where(rng.random((rows, n)) < share, rng.normal(size=(rows, n)), 0.0)
     return csr_array(K + K.T), C
 
 
 @given(seeds, st.integers(1, 150), st.integers(1, 40), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
-def test_the_product_is_that_of_full_matrices(seed, rows, n, share):
+def test_the_product_agrees_with_dense_matrices(seed, rows, n, share):
     K, C = drawn(np.random.default_rng(seed), rows, n, share)
     found = sparse_products.times_sparse(C, K.indptr, K.indices, K.data)
     np.testing.assert_allclose(found, C @ K.toarray(), atol=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
-def test_full_and_sparse_products_agree(share):
+def test_dense_and_sparse_products_agree(share):
     K, C = drawn(np.random.default_rng(0), 130, 50, share)
     one, other = (
         way(C, K.indptr, K.indices, K.data)

@@ -1,4 +1,4 @@
-"""Short products get one thread of BLAS, long ones all but no other; nothing stays changed."""
+"""Small products use one BLAS thread, large ones all of them; the settings are restored."""
 
 import contextlib
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ def blas_threads():
 @pytest.mark.parametrize(
     ("shape", "dense"), [((100, 100), True), ((20, 5000), True), ((400, 400), False)]
 )
-def test_short_or_few_products_are_not_shared(chosen, shape, dense):
+def test_small_or_few_products_use_one_thread(chosen, shape, dense):
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         with chosen(shape, dense=dense):
@@ -31,7 +31,7 @@ def test_short_or_few_products_are_not_shared(chosen, shape, dense):
 
 
 @pytest.mark.parametrize("chosen", [threads_for, threads_along])
-def test_long_products_keep_their_threads(chosen):
+def test_large_products_keep_their_threads(chosen):
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         with chosen((400, 400), dense=True):
@@ -39,7 +39,7 @@ def test_long_products_keep_their_threads(chosen):
 
 
 class Pool:
-    """The threads of the compiled passes, on a machine with four."""
+    """The thread pool of the compiled passes, on a machine with four threads."""
 
     config = SimpleNamespace(NUMBA_NUM_THREADS=4)
 
@@ -57,7 +57,9 @@ class Pool:
     ("shape", "dense", "inside"), [((400, 400), True, 1), ((400, 400), False, 4), ((9, 9), True, 4)]
 )
 @pytest.mark.parametrize("fails", [False, True])
-def test_passes_do_not_share_the_cores_with_long_products(shape, dense, inside, fails, monkeypatch):
+def test_compiled_passes_do_not_compete_with_large_products(
+    shape, dense, inside, fails, monkeypatch
+):
     pool = Pool()
     monkeypatch.setattr(threads, "numba", pool)
     with contextlib.suppress(ZeroDivisionError), threads_for(shape, dense=dense):
@@ -69,7 +71,7 @@ def test_passes_do_not_share_the_cores_with_long_products(shape, dense, inside, 
 
 @pytest.mark.parametrize(("width", "dense"), [(1, False), (40, True)])
 def test_products_are_dense_if_the_matrix_or_its_factor_is(width, dense):
-    """A ring has a sparse factor; the same number of long chords has none."""
+    """A ring has a sparse factor; the same number of long chords has a dense one."""
     n = 300
     rows, rng = np.arange(n), np.random.default_rng(0)
     ends = (rows + 1) % n if width == 1 else rng.integers(n, size=(n * width) // 10)
@@ -81,7 +83,7 @@ def test_products_are_dense_if_the_matrix_or_its_factor_is(width, dense):
     assert KernelMatrix(csr_array(np.ones((9, 9)))).dense_products
 
 
-def test_a_path_leaves_the_threads_as_they_were():
+def test_a_path_restores_the_number_of_threads():
     seen = []
     K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
     with threadpool_limits(2, user_api="blas"):

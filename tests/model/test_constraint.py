@@ -37,13 +37,13 @@ def test_projection_is_feasible_and_nearest(constraint, seed, n, scale):
     if constraint.nonnegative:
         assert P.min() >= 0.0
     for _ in range(5):
-        # The angle at the nearest point is never acute.
+        # Variational inequality: the angle at the nearest point is never acute.
         Q = feasible(rng, n, constraint)
         assert np.vdot(X - P, Q - P) <= 1e-7 * max(1.0, scale)
 
 
 @given(seed=seeds, n=sizes, scale=scales)
-def test_no_permutation_lies_ahead_of_the_projection(seed, n, scale):
+def test_variational_inequality_holds_for_every_permutation(seed, n, scale):
     X = scale * np.random.default_rng(seed).normal(size=(n, n))
     P = DoublyStochastic().project(X).C
     away = X - P
@@ -62,7 +62,7 @@ def test_projection_is_nonexpansive_and_idempotent(constraint, seed, n, scale):
 
 @pytest.mark.parametrize("constraint", SETS[:2], ids=lambda c: type(c).__name__)
 @given(seed=seeds, n=sizes)
-def test_warm_start_changes_nothing_but_the_road(constraint, seed, n):
+def test_warm_start_does_not_change_the_projection(constraint, seed, n):
     A, B = np.random.default_rng(seed).normal(size=(2, n, n))
     _, warm = constraint.project(A)
     u, v = (side.copy() for side in warm)
@@ -118,7 +118,7 @@ def test_residual_is_the_largest_violation(seed, n):
         more[i, j] += 0.25
         assert constraint.residual(more) == pytest.approx(0.25)
     if n > 1:
-        # Rows still sum to one, so only the columns or the sign can tell.
+        # Rows still sum to one, so only column sums or signs are violated.
         moved = np.eye(n)
         moved[0, 0], moved[0, 1] = 1.5, -0.5
         assert DoublyStochastic().residual(moved) == pytest.approx(0.5)
@@ -130,7 +130,7 @@ def test_residual_is_the_largest_violation(seed, n):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_public_projection_keeps_single_precision_and_its_argument(dtype):
+def test_public_projection_keeps_single_precision_and_leaves_its_argument(dtype):
     X = np.arange(9).reshape(3, 3).astype(dtype)
     before = X.copy()
     P = project_doubly_stochastic(X)
@@ -149,6 +149,6 @@ def test_public_projection_keeps_single_precision_and_its_argument(dtype):
         (np.array([[np.inf, 0.0], [0.0, 1.0]]), "NaN or infinite"),
     ],
 )
-def test_public_projection_refuses(X, words):
+def test_public_projection_rejects_bad_input(X, words):
     with pytest.raises(ValueError, match=words):
         project_doubly_stochastic(X)

@@ -1,4 +1,4 @@
-"""Both fidelities are convex quadratics whose gradients, bounds and spectra fit their values."""
+"""Both fidelities are convex quadratics with consistent gradients, bounds and spectra."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def kernel_of(graph):
 
 
 def drawn(seed, n):
-    """Both fidelities on the same number of nodes, and the generator they came from."""
+    """Both fidelities on the same number of nodes, and their random generator."""
     rng = np.random.default_rng(seed)
     return [kernel_of(random_kernel(rng, n)), Proximity(rng.normal(size=(n, n)))], rng
 
 
 @given(seeds, sizes)
-def test_values_are_the_formulas(seed, n):
+def test_values_agree_with_the_formulas(seed, n):
     (kernel, proximity), rng = drawn(seed, n)
     C, K, B = rng.normal(size=(n, n)), kernel.matrix.dense, proximity.target
     assert kernel.evaluate(C)[0] == pytest.approx(0.5 * np.trace(C @ K @ C.T) - np.sum(K * C))
@@ -90,15 +90,15 @@ def test_lower_bound_is_below_every_feasible_point(seed, n):
 
 
 @given(seeds, sizes)
-def test_lower_bound_is_below_the_minimum_wherever_it_is_taken(seed, n):
+def test_lower_bound_is_below_the_minimum_at_any_centroids(seed, n):
     fidelities, rng = drawn(seed, n)
     least = random_doubly_stochastic(rng, n)
     for fidelity in fidelities:
         value, slope = fidelity.evaluate(least)
-        # With this pull it is a minimiser, of all matrices.
+        # With this linear term it is an unconstrained minimiser.
         minimum = value - np.vdot(slope, least)
         for constraint in (DoublyStochastic(), RowSimplex()):
-            # Far from it, and so near that a bound has little to lose.
+            # Far from it, and so near that the bound is almost tight.
             for apart in (1.0, 0.1, 1e-2, 1e-3):
                 C = least + apart * (random_doubly_stochastic(rng, n) - least)
                 bound = fidelity.lower_bound(C, fidelity.evaluate(C)[1], -slope, constraint)
@@ -118,7 +118,7 @@ def test_bound_of_a_squared_distance_is_its_minimum(seed, n):
 @given(seeds, sizes)
 def test_bound_of_a_kernel_is_tight_at_a_minimiser(seed, n):
     (kernel, _), _ = drawn(seed, n)
-    # At the identity the gradient vanishes, so nothing lies below without a pull.
+    # At the identity the gradient vanishes, so it is the minimiser without a linear term.
     C = np.eye(n)
     value, gradient = kernel.evaluate(C)
     bound = kernel.lower_bound(C, gradient, np.zeros((n, n)), DoublyStochastic())
@@ -127,12 +127,12 @@ def test_bound_of_a_kernel_is_tight_at_a_minimiser(seed, n):
 
 
 @given(seeds, st.integers(3, 9), st.sampled_from([0, 9]))
-def test_bound_of_a_kernel_loses_the_square_of_an_error(seed, n, inverted):
-    """Near a minimiser inside the set, but for what the ridge leaves of the gradient."""
+def test_bound_of_a_kernel_has_a_second_order_error(seed, n, inverted):
+    """Near a minimiser in the interior, except for the gradient that the ridge leaves."""
     (kernel, _), rng = drawn(seed, n)
     C = random_doubly_stochastic(rng, n)
     value, gradient = kernel.evaluate(C)
-    # With this pull C is a minimiser, and nothing holds it: all entries are above zero.
+    # With this linear term C is a minimiser in the interior: all entries are positive.
     least = value - np.vdot(gradient, C)
     error = rng.normal(size=(n, n))
     square = kernel.lipschitz * np.square(error).sum()
@@ -164,21 +164,21 @@ def test_ridge_solutions_agree_with_a_dense_solve(seed, n):
 
 @pytest.mark.parametrize("inverted", [0, 60])
 def test_the_product_of_a_ridge_solution_is_exact(inverted, monkeypatch):
-    """However far conjugate gradients are from their end: the slope of a tangent rests on it."""
+    """Also before conjugate gradients have converged: the slope of a tangent depends on it."""
     monkeypatch.setattr(module, "SETTINGS", replace(module.SETTINGS, inverse_nodes=inverted))
     rng = np.random.default_rng(7)
     A = rng.normal(size=(60, 60)) * 0.1 ** np.linspace(0.0, 3.0, 60)
     matrix, G = KernelMatrix(csr_array(A @ A.T)), rng.normal(size=(4, 60))
     X, XK = matrix.solve_ridge(G)
     assert np.abs(XK).max() > 1e-3
-    # The inverse loses the digits that the ridge has fewer than the largest eigenvalue.
+    # The inverse loses digits by the ratio of the largest eigenvalue to the ridge.
     np.testing.assert_allclose(XK, X @ matrix.dense, atol=1e-9 * np.abs(X).max() * matrix.largest)
     exhausted = np.abs(XK + matrix.ridge * X - G).max() > 1e-2
     assert exhausted == (inverted == 0)
 
 
 @given(seeds, st.lists(st.integers(0, 3), min_size=2, max_size=9))
-def test_a_contracted_term_is_the_full_one_at_fused_centroids(seed, groups):
+def test_a_contracted_term_equals_the_full_one_at_fused_centroids(seed, groups):
     labels = np.unique(groups, return_inverse=True)[1]
     n, count = labels.size, labels.max() + 1
     fidelities, rng = drawn(seed, n)
@@ -193,13 +193,13 @@ def test_a_contracted_term_is_the_full_one_at_fused_centroids(seed, groups):
             np.testing.assert_array_equal(cut, fidelity.target[:, block])
         A, B = rng.normal(size=(2, count, n))
         full = fidelity.evaluate(indicator @ A)[0] - fidelity.evaluate(indicator @ B)[0]
-        # Variance inside the clusters is a constant, so that values are compared by difference.
+        # The variance inside clusters is a constant, so differences of values are compared.
         assert small.evaluate(A)[0] - small.evaluate(B)[0] == pytest.approx(full, abs=1e-10)
         rise = small.evaluate(A + 0.5 * B)[0] - small.evaluate(A - 0.5 * B)[0]
         assert small.metric.inner(small.evaluate(A)[1], B) == pytest.approx(rise, abs=1e-9)
 
 
-def test_a_large_sparse_kernel_gives_what_a_dense_one_would():
+def test_large_sparse_and_dense_kernels_agree():
     rng = np.random.default_rng(5)
     matrix = kernel_of(random_kernel(rng, 420, density=0.01)).matrix
     C = rng.normal(size=(3, 420))
@@ -210,7 +210,7 @@ def test_a_large_sparse_kernel_gives_what_a_dense_one_would():
 
 @pytest.mark.parametrize("n", [5, 450])
 def test_the_largest_eigenvalue_is_found_at_any_size(n):
-    """Also of a matrix of zeros, in which there is no direction to start from."""
+    """Also of a zero matrix, which maps every starting vector to zero."""
     A = np.random.default_rng(n).normal(size=(n, 4))
     assert KernelMatrix(csr_array((n, n))).largest == 0.0
     found = KernelMatrix(csr_array(A @ A.T)).largest

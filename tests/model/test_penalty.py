@@ -1,4 +1,4 @@
-"""Fusion and squared fusion: values, duals, minorants, and the constants solvers rely on."""
+"""Fusion and squared fusion: values, duals, minorants, and the constants used by solvers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ strengths = st.sampled_from([0.0, 0.3, 20.0])
 
 
 def drawn(seed, n, lam=1.0, l1_ratio=0.05, *, masses=False):
-    """A fusion penalty, and the generator it came from."""
+    """A fusion penalty, and its random generator."""
     rng = np.random.default_rng(seed)
     parts = int(rng.integers(1, n // 2 + 2))
     graph = Graph.from_matrix(random_weights(rng, n, parts=parts))
@@ -114,7 +114,7 @@ def test_spectrum_diagonalises_the_differences(seed, n, masses):
 
 
 @given(seeds, sizes, st.booleans())
-def test_norm_is_never_below_the_largest_stretch(seed, n, masses):
+def test_norm_is_never_below_the_largest_singular_value(seed, n, masses):
     fusion, _ = drawn(seed, n, masses=masses)
     differences = fusion.differences
     g = differences.graph

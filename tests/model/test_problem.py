@@ -1,4 +1,4 @@
-"""A problem is its three terms, and its certificate never promises too much."""
+"""A problem is the sum of its three terms, and its certificate is never too small."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_objective_is_convex_along_segments(seed, model, lam, l1_ratio):
 
 
 @given(seeds, models, l1_ratios)
-def test_another_strength_is_the_same_problem_with_another_strength(seed, model, l1_ratio):
+def test_at_changes_only_the_penalty_strength(seed, model, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, model, 0.7, l1_ratio)
     C = random_feasible(rng, problem)
@@ -70,7 +70,7 @@ def test_another_strength_is_the_same_problem_with_another_strength(seed, model,
 def test_certificate_is_never_below_the_true_suboptimality(seed, model, lam, l1_ratio, scale):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, model, lam, l1_ratio)
-    # An upper bound of the minimum: what it leaves of the suboptimality must be covered too.
+    # An upper bound of the minimum: its own suboptimality must be covered too.
     best = solved(problem, "admm", tol=1e-7, max_iter=2000).certificate
     rows = problem.penalty.n_edges, problem.shape[1]
     round_off = 1e-9 * max(1.0, problem.fidelity.scale)
@@ -82,13 +82,13 @@ def test_certificate_is_never_below_the_true_suboptimality(seed, model, lam, l1_
         assert certificate.gap >= -round_off
         assert certificate.gap >= certificate.objective - best.objective - round_off
         assert certificate.residual <= 1e-9
-    # No feasible point may lie below what the certificate of the best one allows.
+    # No feasible point may be below the lower bound of the best one.
     assert problem.objective(C) >= best.objective - best.gap - round_off
 
 
 @given(seeds, models, l1_ratios)
-def test_no_part_of_a_gap_is_left_out(seed, model, l1_ratio):
-    """Beside the best dual nothing hides it: the gap is all that a point is worse than the best."""
+def test_the_gap_at_the_best_dual_covers_the_suboptimality(seed, model, l1_ratio):
+    """With the best dual, the gap is at least the suboptimality of the centroids."""
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, model, 0.3, l1_ratio)
     best = solved(problem, "admm", tol=1e-7)
@@ -97,7 +97,7 @@ def test_no_part_of_a_gap_is_left_out(seed, model, l1_ratio):
     worse = problem.objective(C) - best.certificate.objective
     assert certificate.gap >= worse - 1e-9 * max(1.0, problem.fidelity.scale)
     if model in ("denoising", "points"):
-        # The bound of squared distances does not depend on the point.
+        # The bound of squared distances does not depend on the centroids.
         assert certificate.gap == pytest.approx(worse + best.certificate.gap, rel=1e-6, abs=1e-9)
 
 
@@ -112,18 +112,18 @@ def test_gaps_are_relative_to_the_objective_and_not_to_the_data(seed, model, lam
 
 
 @given(seeds, st.sampled_from(["graph", "simplex", "denoising"]), st.floats(-0.5, 0.5))
-def test_a_certificate_reports_the_violation_of_its_point(seed, model, off):
+def test_a_certificate_reports_the_constraint_violation(seed, model, off):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, model, 0.3, 0.05)
     C = (1.0 + off) * random_feasible(rng, problem)
     Y = np.zeros((problem.penalty.n_edges, problem.shape[1]))
-    # Every row adds up to as much too much.
+    # The sum of every row is too large by this amount.
     assert problem.certify(C, Y).residual == pytest.approx(abs(off), abs=1e-9)
 
 
 @given(seeds, strengths, l1_ratios)
 @settings(max_examples=20)
-def test_certificate_of_a_large_graph_holds_as_well(seed, lam, l1_ratio):
+def test_certificate_of_a_large_graph_is_valid(seed, lam, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "graph", lam, l1_ratio)
     best = solved(problem, "admm", tol=1e-7, max_iter=2000)
@@ -136,7 +136,7 @@ def test_certificate_of_a_large_graph_holds_as_well(seed, lam, l1_ratio):
             rng.normal(size=(problem.penalty.n_edges, problem.shape[1]))
         )
         loose = problem.certify(C, Y)
-    # Potentials can only lose against the assignment, and lose little at a minimiser.
+    # Bounds by potentials are below the assignment, and close to it at a minimiser.
     assert again.gap >= best.certificate.gap - 1e-9
     assert again.relative_gap <= 1e-4
     assert loose.gap >= loose.objective - best.certificate.objective - 1e-9
@@ -145,7 +145,7 @@ def test_certificate_of_a_large_graph_holds_as_well(seed, lam, l1_ratio):
 @pytest.mark.parametrize("method", METHODS)
 @given(seed=seeds, model=models, lam=strengths, l1_ratio=l1_ratios)
 @settings(max_examples=8)
-def test_the_certificate_of_a_solution_is_that_of_its_point_and_dual(
+def test_the_certificate_of_a_solution_is_that_of_its_centroids_and_dual(
     method, seed, model, lam, l1_ratio
 ):
     problem = random_problem(np.random.default_rng(seed), model, lam, l1_ratio)
@@ -160,7 +160,7 @@ def test_the_certificate_of_a_solution_is_that_of_its_point_and_dual(
     assert solution.certificate.residual <= 1e-9
 
 
-def test_relative_gap_counts_round_off_of_a_vanishing_objective_as_nothing():
+def test_relative_gap_ignores_round_off_of_a_vanishing_objective():
     assert Certificate(-2.0, 1.0, 0.0, 1e-12).relative_gap == 0.5
     assert Certificate(1.0, -1e-18, 0.0, 1e-12).relative_gap == 0.0
     assert Certificate(0.0, 1e-17, 0.0, 1e-12).relative_gap == pytest.approx(1e-5)
@@ -187,7 +187,7 @@ def test_fusing_takes_means_and_keeps_both_sums(seed, groups):
 
 @given(seed=seeds)
 def test_fusing_rows_of_different_mass_keeps_the_sums(seed):
-    """Else a contracted problem would certify a point outside its constraint."""
+    """Otherwise a contracted problem would certify an infeasible point."""
     rng = np.random.default_rng(seed)
     groups = first_occurrence(rng.integers(0, 6, 10))
     D = cluster_means(random_doubly_stochastic(rng, 10), groups)

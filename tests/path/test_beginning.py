@@ -1,4 +1,4 @@
-"""Where a path begins: at single nodes, twins apart, and not far below."""
+"""The first lam of a path: only identical nodes are fused, and lam is not much smaller."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def gaussian(X, noise=0.0):
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-14])
-def test_twins_are_fused_at_any_lam_and_are_not_waited_for(noise):
+def test_identical_nodes_do_not_extend_the_path_downwards(noise):
     X = np.random.default_rng(0).normal(size=(12, 2))
     X[5], X[9] = X[2], X[2]
     K = gaussian(X, noise)
@@ -32,8 +32,8 @@ def test_twins_are_fused_at_any_lam_and_are_not_waited_for(noise):
 
 
 @pytest.mark.parametrize("apart", [1e-3, 1e-2])
-def test_nodes_that_are_nearly_twins_part_below(apart):
-    """A tenth of lam, and another, until they do or no tenth parts any more."""
+def test_nearly_identical_nodes_split_at_smaller_lam(apart):
+    """lam is lowered tenfold until they split or lowering it splits nothing."""
     X = np.random.default_rng(0).normal(size=(12, 2))
     X[5] = X[2] + apart
     K = gaussian(X)

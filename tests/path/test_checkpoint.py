@@ -1,4 +1,4 @@
-"""Files: a killed run ends as if nothing had happened, and foreign files stay untouched."""
+"""Files: a killed run is resumed to the same result, and foreign files are not modified."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def kernel():
 
 @pytest.fixture(scope="module")
 def whole(kernel):
-    """The path of a run that nothing disturbed."""
+    """The path of an uninterrupted run."""
     return solve_path(kernel)
 
 
 @pytest.fixture
 def tiny():
-    """A similarity solved in no time, for tests that are about files."""
+    """A similarity that is solved quickly, for tests of files."""
     return np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
 
 
-# A rank is stored once it is known, and the similarity is not.
+# An effective rank is stored once it is known; the similarity is not stored.
 COMPARED = {field.name for field in fields(Level)} - {"seconds", "rank", "similarity"}
 COMPARED |= {"effective_rank"}
 
 
 def assert_same_path(found, expected):
-    """Equal to the last bit, but for the time it took."""
+    """Equal bit for bit, except for the running time."""
     assert found.complete == expected.complete
     assert found.names == expected.names
     assert found.provenance == expected.provenance
@@ -93,7 +93,7 @@ print(solved)
 
 
 def run_apart(result, *, checkpoint="", moment="never", left=0):
-    """Solve in a process of its own, which may be made to die."""
+    """Solve in a separate process, which may be killed."""
     arguments = [moment, str(result), str(checkpoint), str(left)]
     return subprocess.run(
         [sys.executable, "-c", RUN, *arguments], check=False, capture_output=True, text=True
@@ -102,10 +102,10 @@ def run_apart(result, *, checkpoint="", moment="never", left=0):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """The path of a process that nothing disturbed.
+    """The path of an uninterrupted process.
 
-    Every process here runs kernels that were compiled before, hence the second run: compiled
-    afresh, they may round the last bit another way.
+    The second run uses cached kernels, as all processes here do: freshly compiled kernels may round
+    the last bit differently.
     """
     file = tmp_path_factory.mktemp("alone") / "path.npz"
     for _ in range(2):
@@ -140,7 +140,7 @@ def test_a_stopped_run_is_resumed_to_the_same_bits(after, kernel, whole, tmp_pat
 
 @pytest.fixture
 def unhurried(monkeypatch):
-    """Every checkpoint counts as large and slow to write; yields how many points each held."""
+    """Every checkpoint counts as large and slow to write; yields the number of levels in each."""
     monkeypatch.setattr(checkpoint, "_SMALL_BYTES", 0)
     monkeypatch.setattr(checkpoint, "_WRITE_INTERVAL", np.inf)
     write, held = Checkpoint.write, []
@@ -158,10 +158,10 @@ def test_a_large_checkpoint_is_written_rarely_and_at_the_end(kernel, whole, unhu
 
 
 @pytest.mark.parametrize("after", [1, 7])
-def test_what_was_not_yet_written_survives_an_interrupt(
+def test_unwritten_levels_survive_an_interrupt(
     after, kernel, whole, unhurried, tmp_path, monkeypatch
 ):
-    """Ctrl-C comes in the middle of a solve."""
+    """Ctrl-C is pressed during a solve."""
     solve, solved = graph_model.solve_graph, []
 
     def interrupted(*given, **options):
@@ -178,7 +178,7 @@ def test_what_was_not_yet_written_survives_an_interrupt(
     assert_same_path(solve_path(kernel, checkpoint=tmp_path / "run.npz"), whole)
 
 
-def test_a_run_stopped_at_every_lam_still_arrives(tiny, tmp_path):
+def test_a_run_stopped_at_every_lam_still_finishes(tiny, tmp_path):
     expected = solve_path(tiny)
     for _ in expected.levels:
         path = solve_path(tiny, checkpoint=tmp_path / "run.npz", on_check=lambda point: True)
@@ -329,27 +329,27 @@ def assert_refused(call, file, match):
 
 
 @pytest.mark.parametrize("make", [*UNREADABLE, saved_path], ids=lambda make: make.__name__)
-def test_what_is_no_checkpoint_is_refused_and_left_alone(make, tiny, tmp_path):
+def test_other_files_are_rejected_as_checkpoints_and_not_modified(make, tiny, tmp_path):
     file = tmp_path / "run.npz"
     make(file, tiny)
     assert_refused(lambda: solve_path(tiny, checkpoint=file), file, "not a (readable )?checkpoint")
 
 
 @pytest.mark.parametrize("make", OTHER_RUNS, ids=lambda make: make.__name__)
-def test_the_checkpoint_of_another_run_is_refused_and_left_alone(make, tiny, tmp_path):
+def test_the_checkpoint_of_another_run_is_rejected_and_not_modified(make, tiny, tmp_path):
     file = tmp_path / "run.npz"
     make(file, tiny)
     assert_refused(lambda: solve_path(tiny, checkpoint=file), file, "checkpoint of another run")
 
 
 @pytest.mark.parametrize("make", UNREADABLE, ids=lambda make: make.__name__)
-def test_what_is_no_path_is_refused_and_left_alone(make, tiny, tmp_path):
+def test_other_files_are_rejected_as_paths_and_not_modified(make, tiny, tmp_path):
     file = tmp_path / "path.npz"
     make(file, tiny)
     assert_refused(lambda: Path.load(file), file, "not a (readable )?path")
 
 
-def test_a_missing_path_is_missing(tmp_path):
+def test_a_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"path\.npz"):
         Path.load(tmp_path / "path.npz")
 
@@ -364,7 +364,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("names", NAMES, ids=["str", "tuple", "int", "float", "mixed"])
-def test_a_saved_path_comes_back_to_the_last_bit(names, tiny, tmp_path):
+def test_a_saved_path_is_loaded_bit_for_bit(names, tiny, tmp_path):
     path = solve_path(as_graph(tiny, names=names), keep=lambda lam: lam > 0.1)
     path.save(tmp_path / "path.npz")
     loaded = Path.load(str(tmp_path / "path.npz"))
@@ -378,13 +378,13 @@ def test_a_saved_path_comes_back_to_the_last_bit(names, tiny, tmp_path):
     assert_same_path(Path.load(tmp_path / "again.npz"), path)
 
 
-def test_names_of_numpy_become_plain_and_other_objects_text():
+def test_numpy_names_become_python_scalars_and_other_objects_text():
     kept = decode_names(json.loads(json.dumps(encode_names((np.int64(3), np.str_("a"), b"raw")))))
     assert kept == (3, "a", "b'raw'")
 
 
 def test_a_file_needs_no_pickle(tiny, tmp_path):
-    """Every array is plain, and the text beside them is JSON."""
+    """Every array is a plain array, and the text is JSON."""
     path = solve_path(tiny, checkpoint=tmp_path / "run.npz")
     path.save(tmp_path / "path.npz")
     for name, kind in (("run.npz", "checkpoint"), ("path.npz", "path")):
@@ -401,7 +401,7 @@ def test_a_file_keeps_the_name_it_was_given(tiny, tmp_path):
     assert_same_path(Path.load(tmp_path / "no suffix"), path)
 
 
-def test_a_fingerprint_tells_runs_apart(tiny):
+def test_fingerprints_of_different_runs_differ(tiny):
     base = solve_path(tiny, [0.1])
     assert solve_path(tiny.copy(), [0.1]).provenance == base.provenance
     for other in (

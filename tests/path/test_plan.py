@@ -34,7 +34,7 @@ class Known:
 
 
 class Chain:
-    """A chain of nodes whose links close at given lam: every partition is known."""
+    """A chain of nodes whose links fuse at given lam: every partition is known."""
 
     def __init__(self, heights):
         self.heights = np.asarray(heights, float)
@@ -63,7 +63,7 @@ class Chain:
 
 
 class Memory:
-    """A store that keeps everything, and can interrupt a run."""
+    """An in-memory checkpoint that can interrupt a run."""
 
     def __init__(self, interrupt_after=None):
         self.kept, self.interrupt_after = None, interrupt_after
@@ -113,7 +113,7 @@ def test_from_above_the_path_ends_with_more_clusters_than_asked_for(values, lam_
     assert path.complete
     assert path.n_clusters[-1] == 1
     assert path.n_clusters[0] > most or path.n_clusters[0] == chain.n
-    # Every interval is resolved down to the first level with more clusters than asked for.
+    # Every interval is resolved down to the first level with more clusters than requested.
     wanted = [level for level in path.levels if level.n_clusters <= most]
     for low, high in pairwise(wanted):
         close = high.lam / low.lam <= 1.0 + lam_step + 1e-9
@@ -171,7 +171,7 @@ def test_an_interrupted_run_takes_the_same_steps(kind, after):
     assert found.complete == expected.complete
 
 
-def test_a_listener_ends_the_path():
+def test_a_callback_can_end_the_path():
     chain, seen = Chain([0.5, 1.0, 2.0]), []
     path = walked(
         chain, bisecting(chain, 0.1), listen=lambda level: seen.append(level) or len(seen) == 2
@@ -181,7 +181,7 @@ def test_a_listener_ends_the_path():
 
 
 @given(heights, st.floats(1e-4, 20.0), st.integers(1, 13))
-def test_the_share_of_a_path_is_a_share(values, lam, count):
+def test_the_share_done_is_finite_and_grows_with_lam(values, lam, count):
     chain = Chain(values)
     for plan in (bisecting(chain, 0.1), Descending(LAM_MAX, 0.1, chain.n, 1, 12), Grid((0.1, 1.0))):
         low, high = sorted([lam, 1.5 * lam])
@@ -192,7 +192,7 @@ def test_the_share_of_a_path_is_a_share(values, lam, count):
     assert Grid((0.1, 1.0)).share(1.0, 1) == 1.0
 
 
-def test_progress_is_replaced_and_never_altered():
+def test_progress_is_replaced_and_never_modified():
     level = Chain([1.0]).level(Known(0.5, np.array([0, 1])), keep=False)
     empty = Progress()
     one = empty.solved(level, Known(0.5, level.labels))

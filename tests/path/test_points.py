@@ -62,7 +62,7 @@ def test_limits(l1_ratio):
     assert_allclose(path.centroids(1e6), cluster_means(X, pieces)[pieces], atol=1e-12)
 
 
-def test_counts_are_those_of_a_tight_reference():
+def test_cluster_counts_agree_with_a_tight_reference():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 2))
     path = solve_points_path(X, 25, weights=6)
@@ -78,9 +78,9 @@ def test_few_points(n):
     assert path.linkage.shape == (n - 1, 4)
 
 
-def test_equal_points_are_one_cluster_throughout():
+def test_equal_points_are_one_cluster_at_every_lam():
     X = np.repeat(blobs(size=3), 2, axis=0)
-    # All neighbours: twins that are pulled by different ones need not stay together.
+    # All neighbours: identical points with different neighbours need not stay fused.
     path = solve_points_path(X, 20, weights=17)
     for labels in path.partitions:
         assert_array_equal(labels[0::2], labels[1::2])
@@ -112,7 +112,7 @@ def test_another_order_of_the_points_gives_the_same_clusters():
         assert len(set(zip(mine[order], theirs, strict=True))) == mine.max() + 1 == theirs.max() + 1
 
 
-def test_scale_and_place_of_the_points_do_not_matter():
+def test_scale_and_location_of_the_points_do_not_matter():
     X = blobs()
     one = solve_points_path(X, 12, weights=6)
     other = solve_points_path(1e3 * X + 7.0, 12, weights=6)
@@ -194,7 +194,7 @@ def test_spectral_features_are_the_nearest_gram():
         spectral_features(K, 131)
 
 
-def test_graphs_by_way_of_features():
+def test_graphs_can_be_clustered_by_spectral_features():
     graph = convexhc.datasets.fractal_graph(n_meta=2, n_super=3, clique=4)
     K = convexhc.similarity.two_hop(graph.adjacency)
     path = solve_points_path(spectral_features(K, 6), weights=K)

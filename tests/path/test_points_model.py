@@ -1,4 +1,4 @@
-"""The points model on the engine: bisection, from above, checkpoints, times."""
+"""The points model in the path engine: bisection, decreasing lam, checkpoints, times."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_bisection_finds_every_scale_of_points(blobs, l1_ratio):
     assert_levels_are_those_of_single_solves(path, blobs, every=7, **options)
 
 
-def test_points_from_above_are_those_from_below(blobs):
+def test_points_paths_for_decreasing_lam_agree_with_single_solves(blobs):
     path = convexhc.solve_points_path(blobs, max_clusters=6)
     assert path.complete
     assert path.n_clusters[0] > 6
@@ -43,7 +43,7 @@ def test_points_from_above_are_those_from_below(blobs):
     assert_levels_are_those_of_single_solves(path, blobs)
 
 
-def test_features_from_above_find_the_groups():
+def test_a_features_path_for_decreasing_lam_finds_the_groups():
     graph = convexhc.datasets.fractal_graph(0, n_meta=2, n_super=3, clique=5)
     path = convexhc.cluster(graph.adjacency, max_clusters=6, test_structure=False)
     whole = convexhc.cluster(graph.adjacency, test_structure=False)
@@ -52,7 +52,7 @@ def test_features_from_above_find_the_groups():
 
 
 @pytest.mark.parametrize("options", [{"lambdas": None}, {"max_clusters": 5}])
-def test_interrupted_paths_of_points_are_resumed_to_the_last_bit(blobs, tmp_path, options):
+def test_interrupted_points_paths_resume_bit_for_bit(blobs, tmp_path, options):
     whole = convexhc.solve_points_path(blobs, **options)
     file, seen = tmp_path / "run.npz", []
     begun = convexhc.solve_points_path(

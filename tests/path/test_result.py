@@ -1,4 +1,4 @@
-"""What a path and a solution answer: labels, centroids, tables, trees, texts."""
+"""Results of a path and of a solution: labels, centroids, tables, trees, texts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def path(kernel):
 
 @pytest.fixture(scope="module")
 def named():
-    """Two groups of four, with names that HTML and Newick have other ideas about."""
+    """Two groups of four, with names that need escaping in HTML and Newick."""
     K = np.kron(np.eye(2), np.ones((4, 4))) + 0.1 + np.eye(8)
     return solve_path(as_graph(K, names=NAMES))
 
@@ -55,7 +55,7 @@ def drawn_path(partitions, lambdas=None, *, components=None, status="SOLVED"):
     return Path(points, tuple(range(n)), groups, True, Provenance.of({}, "drawn"))
 
 
-def test_labels_at_a_lam_are_those_of_the_last_solved_one_up_to_it(path):
+def test_labels_at_a_lam_are_those_of_the_last_solved_lam_up_to_it(path):
     for left, right in zip(path.levels, path.levels[1:], strict=False):
         between = 0.5 * (left.lam + right.lam)
         np.testing.assert_array_equal(path.labels(lam=between), left.labels)
@@ -64,7 +64,7 @@ def test_labels_at_a_lam_are_those_of_the_last_solved_one_up_to_it(path):
     np.testing.assert_array_equal(path.labels(lam=np.inf), path.levels[-1].labels)
 
 
-def test_labels_are_the_caller_s_own(path):
+def test_labels_are_returned_as_a_copy(path):
     lam = path.lambdas[3]
     before = path.labels(lam=lam)
     path.labels(lam=lam)[:] = 7
@@ -73,7 +73,7 @@ def test_labels_are_the_caller_s_own(path):
     assert path.labels(n_clusters=6).max() == 5
 
 
-def test_horizontal_cuts_are_no_more_than_asked_for(path):
+def test_horizontal_cuts_have_at_most_the_requested_number_of_clusters(path):
     for k in range(1, 30):
         labels = path.labels(n_clusters=k, by="lam")
         np.testing.assert_array_equal(labels, first_occurrence(labels))
@@ -83,7 +83,7 @@ def test_horizontal_cuts_are_no_more_than_asked_for(path):
 
 
 @pytest.mark.parametrize("least", [None, 1, 3])
-def test_labels_by_number_are_exactly_as_many_as_asked_for(path, least):
+def test_labels_by_number_have_exactly_the_requested_number_of_clusters(path, least):
     assert path.available_n_clusters == tuple(range(24, 0, -1))
     for k in path.available_n_clusters:
         labels = path.labels(n_clusters=k, min_cluster_size=least)
@@ -99,7 +99,7 @@ def within(path, labels):
     return sum(np.square(part - part.mean(axis=0)).sum() for part in parts)
 
 
-def test_prunings_are_no_worse_than_horizontal_cuts_of_as_many(path):
+def test_prunings_are_no_worse_than_horizontal_cuts_of_the_same_size(path):
     for k in path.level_n_clusters:
         pruned, cut = (
             within(path, path.labels(n_clusters=k, by=by, min_cluster_size=1))
@@ -162,7 +162,7 @@ def test_where_no_cut_is_better_than_chance_one_cluster_is_suggested():
     ],
     ids=["at once", "few nodes", "in steps", "nearly"],
 )
-def test_a_fall_to_one_cluster_is_a_collapse(partitions, collapses):
+def test_a_drop_to_one_cluster_is_a_collapse(partitions, collapses):
     path = drawn_path([np.asarray(row) for row in partitions])
     assert path.collapses == collapses
     assert path.suggestion.confident != collapses
@@ -181,7 +181,7 @@ def test_clusters_are_the_names_by_label(named):
     assert told_apart == ((0, 1, 2), (3, 4, 5))
 
 
-def test_small_clusters_can_be_passed_over():
+def test_small_clusters_can_be_ignored():
     path = drawn_path([[0, 0, 0, 1, 1, 1, 2], [0, 0, 0, 0, 0, 0, 1], [0] * 7])
     np.testing.assert_array_equal(path.labels(n_clusters=2), [0, 0, 0, 0, 0, 0, 1])
     np.testing.assert_array_equal(
@@ -208,18 +208,18 @@ def test_small_clusters_can_be_passed_over():
     ],
     ids=str,
 )
-def test_other_questions_are_refused(path, asked):
+def test_invalid_queries_are_rejected(path, asked):
     with pytest.raises(ValueError, match=r"lam|n_clusters|small|min_cluster_size|by"):
         path.labels(**asked)
 
 
 @pytest.mark.parametrize("asked", [{"n_clusters": 2.5}, {"lam": "1"}], ids=str)
-def test_other_types_are_refused(path, asked):
+def test_invalid_types_are_rejected(path, asked):
     with pytest.raises(TypeError):
         path.labels(**asked)
 
 
-def test_linkage_says_what_the_partitions_say(path):
+def test_linkage_agrees_with_the_partitions(path):
     Z = path.linkage
     assert is_valid_linkage(Z)
     assert np.isfinite(Z).all()
@@ -229,18 +229,18 @@ def test_linkage_says_what_the_partitions_say(path):
         np.testing.assert_array_equal(first_occurrence(cut), path.tree.labels(lam=point.lam))
 
 
-def test_splits_are_told():
+def test_splits_are_reported():
     path = drawn_path([[0, 0, 1], [0, 1, 1], [0, 0, 0]])
     assert not path.is_nested
     (split,) = path.splits
     assert (split.lam_from, split.lam_to, split.parted) == (1.0, 2.0, (1,))
     assert "no, 1 split" in path.summary()
-    # The tree keeps only what lasts; the partitions keep everything.
+    # The tree keeps only merges that persist; the partitions keep all events.
     np.testing.assert_array_equal(path.labels(lam=1.0), [0, 0, 1])
     assert "nested: yes" in drawn_path([[0, 1, 2], [0, 0, 1], [0, 0, 0]]).summary()
 
 
-def test_columns_of_a_path_agree_with_its_points(path):
+def test_columns_of_a_path_agree_with_its_levels(path):
     np.testing.assert_array_equal(path.lambdas, [p.lam for p in path.levels])
     np.testing.assert_array_equal(path.n_clusters, [p.labels.max() + 1 for p in path.levels])
     np.testing.assert_array_equal(path.relative_gap, [p.relative_gap for p in path.levels])
@@ -248,17 +248,17 @@ def test_columns_of_a_path_agree_with_its_points(path):
     assert path.partitions.shape == (len(path.levels), 24)
 
 
-def test_effective_rank_of_the_fused_rows_is_that_of_all(kernel, path):
+def test_effective_rank_from_fused_rows_equals_that_of_the_full_matrix(kernel, path):
     for lam in path.lambdas[::4]:
         expected = convexhc.metrics.effective_rank(path.centroids(lam), kernel.graph.matrix())
         found = path.effective_rank[path.lambdas == lam][0]
         assert found == pytest.approx(expected, rel=1e-8)
-    # From nearly as many directions as the kernel has to the single one of the consensus.
+    # It falls from nearly that of the kernel to one at the consensus.
     assert path.effective_rank[0] > 10
     assert path.effective_rank[-1] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_effective_rank_is_known_without_the_centroids_and_after_storage(kernel, path, tmp_path):
+def test_effective_rank_is_available_without_centroids_and_after_saving(kernel, path, tmp_path):
     lean = convexhc.solve_path(kernel, path.lambdas, keep="labels")
     full = convexhc.solve_path(kernel, path.lambdas, keep="all")
     assert lean.levels[0].cluster_centroids is None
@@ -302,7 +302,7 @@ def test_pi_is_the_paper_s_matrix_at_the_nearest_lam(kernel, path):
     ],
     ids=["all", "default", "labels", "some", "one"],
 )
-def test_keep_says_which_centroids_are_kept(kernel, keep, kept):
+def test_keep_selects_which_centroids_are_stored(kernel, keep, kept):
     path = solve_path(kernel, [0.1, 0.9, 2.5], keep=keep)
     assert [point.cluster_centroids is not None for point in path.levels] == kept
     for point in path.levels:
@@ -352,14 +352,14 @@ def test_summary_names_size_range_certificate_and_plateaus(path):
     assert "only close the tree" not in said
 
 
-def test_summary_tells_what_was_not_solved_and_what_only_closes_the_tree():
+def test_summary_reports_unsolved_lam_and_the_merge_of_components():
     path = drawn_path([[0, 1, 2, 3], [0, 0, 1, 1]], components=[0, 0, 1, 1], status="MAX_ITER")
     assert "2 lam not solved" in path.summary()
     assert "2 components" in path.summary()
     assert "1 join at the top only to close the tree" in path.summary()
 
 
-def test_html_is_the_summary_and_a_view_with_nothing_left_to_interpret(named):
+def test_html_has_the_summary_and_only_the_tags_of_the_card(named):
     page = named._repr_html_()
     assert page.startswith("<div")
     assert page.endswith("</iframe>")
@@ -369,7 +369,7 @@ def test_html_is_the_summary_and_a_view_with_nothing_left_to_interpret(named):
         assert line.strip() in page
 
 
-def test_html_escapes_what_a_summary_may_hold(named, monkeypatch):
+def test_html_escapes_the_summary(named, monkeypatch):
     monkeypatch.setattr(Path, "summary", lambda self: "<script>alert('&')</script>")
     page = named._repr_html_()
     assert "<script" not in page
@@ -391,7 +391,7 @@ def test_frame_has_a_row_for_every_lam(path):
     assert frame["seconds"].sum() == pytest.approx(path.seconds)
 
 
-def test_a_frame_without_pandas_says_what_to_install(path, monkeypatch):
+def test_a_frame_without_pandas_names_the_package_to_install(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"convexhc\[graphs\]"):
         path.to_frame()
@@ -411,7 +411,7 @@ def test_newick_and_networkx_carry_the_names(named):
     assert named.names == tuple(NAMES)
 
 
-def test_a_solution_says_what_it_is_without_its_arrays(kernel):
+def test_repr_of_a_solution_holds_no_arrays(kernel):
     solution = convexhc.solve(kernel, 0.9)
     said = repr(solution)
     assert "status" in said
@@ -424,7 +424,7 @@ def test_a_solution_says_what_it_is_without_its_arrays(kernel):
     assert solution.objective == 2.0 * solution.certificate.objective
 
 
-def test_provenance_says_with_what_options(kernel):
+def test_provenance_records_the_options(kernel):
     path = solve_path(kernel, [0.9, 0.1], l1_ratio=0.2, tol=1e-3)
     options = path.provenance.options
     assert path.provenance.version == convexhc.__version__

@@ -1,4 +1,4 @@
-"""The march along lam: where it goes, what it certifies, and that nothing about it is left open."""
+"""The path over lam: its range, its certificates, and its reproducibility."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from convexhc.solvers.solution import Status
 from laws import first_occurrence
 
 TOL = 1e-4
-# One lam inside every wide plateau of the small graph: nodes, cliques, meta nodes, all together.
+# One lam inside every wide plateau of the small graph: nodes, cliques, meta nodes, one cluster.
 GRID = [0.1, 0.9, 2.5, 6.0]
 
 
@@ -52,7 +52,7 @@ def fractal_path():
 
 
 @pytest.mark.slow
-def test_the_fractal_graph_passes_through_both_its_levels(fractal_path):
+def test_the_path_of_the_fractal_graph_has_both_levels(fractal_path):
     path, graph = fractal_path
     for truth, k in ((graph.fine, 28), (graph.coarse, 4)):
         (at, *_) = np.flatnonzero(path.n_clusters == k)
@@ -97,7 +97,7 @@ def test_centroids_of_the_fractal_graph_are_those_of_its_groups(fractal_path):
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_both_levels_of_the_authors_similarity_are_found_without_an_error(data_dir):
+def test_both_levels_of_the_authors_similarity_are_recovered_without_error(data_dir):
     file = data_dir / "authors_synthetic" / "synthetic_K_196.csv"
     K = np.loadtxt(file, delimiter=",") + 0.05 * np.eye(196)
     path = solve_path(K)
@@ -113,17 +113,17 @@ def test_a_path_goes_from_single_nodes_to_the_components(small_path):
     assert (np.diff(small_path.lambdas) > 0).all()
     assert small_path.n_clusters[0] == 24
     assert small_path.n_clusters[-1] == 1
-    # It ends where the consensus is first met, not further.
+    # It ends at the first lam with the consensus.
     assert small_path.n_clusters[-2] > 1
 
 
-def test_known_groups_are_met_on_the_way(small, small_path):
+def test_the_path_contains_the_known_groups(small, small_path):
     _, graph = small
     for truth, k in ((graph.fine, 6), (graph.coarse, 2)):
         np.testing.assert_array_equal(small_path.labels(n_clusters=k), truth)
 
 
-def test_every_point_is_what_a_single_solve_finds(small, small_path):
+def test_every_level_agrees_with_a_single_solve(small, small_path):
     K, _ = small
     for point in small_path.levels[:: len(small_path.levels) // 5]:
         alone = convexhc.solve(K, point.lam)
@@ -133,7 +133,7 @@ def test_every_point_is_what_a_single_solve_finds(small, small_path):
         assert point.objective == pytest.approx(alone.objective, abs=TOL * abs(alone.objective))
 
 
-def test_the_range_found_holds_the_bound(small, small_path):
+def test_the_default_range_is_limited_by_the_consensus_bound(small, small_path):
     problem = read_problem(small[0], 0.0, weights=None, options=Options())[1]
     bound = consensus_bound(problem)
     assert small_path.lambdas[0] <= 0.01 * bound
@@ -141,13 +141,13 @@ def test_the_range_found_holds_the_bound(small, small_path):
 
 
 def fusions(left, right):
-    """Joins of two clusters that lead from one partition to the other, and partings."""
+    """Number of merges and splits that lead from one partition to the other."""
     both = len(np.unique(np.stack([left, right]), axis=1).T)
     return 2 * both - len(np.unique(left)) - len(np.unique(right))
 
 
 def assert_resolved(path, lam_step):
-    """Neighbouring lam further apart than the lam_step have at most one fusion between them."""
+    """Consecutive lam more than lam_step apart have at most one fusion between them."""
     apart = [
         (left.lam, right.lam)
         for left, right in pairwise(path.levels)
@@ -157,11 +157,11 @@ def assert_resolved(path, lam_step):
     assert not apart
 
 
-def test_what_is_wider_than_the_resolution_holds_at_most_one_fusion(small_path):
+def test_intervals_wider_than_lam_step_have_at_most_one_fusion(small_path):
     assert_resolved(small_path, 0.1)
 
 
-def test_a_finer_resolution_tells_more_apart(small, small_path):
+def test_a_smaller_lam_step_separates_more_merges(small, small_path):
     finer = solve_path(small[0], lam_step=0.02)
     assert_resolved(finer, 0.02)
     assert set(small_path.n_clusters) <= set(finer.n_clusters)
@@ -175,7 +175,7 @@ def test_a_finer_resolution_tells_more_apart(small, small_path):
         ([0, 1, 2, 3], [0, 0, 1, 2], 1),
         ([0, 1, 2, 3], [0, 0, 1, 1], 2),
         ([0, 0, 1, 1], [0, 1, 2, 2], 1),
-        # A member changes sides: one cluster parts, one is made of two pieces.
+        # A member changes sides: one cluster splits, one is merged from two pieces.
         ([0, 0, 1, 1], [0, 1, 1, 1], 2),
         ([0], [0], 0),
     ],
@@ -185,7 +185,7 @@ def test_events_are_merges_and_splits(left, right, expected):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
-def test_events_look_the_same_from_both_sides_and_under_any_numbering(seed, n):
+def test_events_are_symmetric_and_independent_of_the_numbering(seed, n):
     rng = np.random.default_rng(seed)
     left, right = rng.integers(0, n, (2, n))
     counted = n_events(left, right)
@@ -237,7 +237,7 @@ def test_lambdas_may_be_drawn_from_a_generator_and_hold_integers_and_zero():
         ([None], TypeError, "None"),
     ],
 )
-def test_other_lambdas_are_refused_with_what_was_received(lambdas, error, said):
+def test_invalid_lambdas_are_rejected_with_the_value_received(lambdas, error, said):
     with pytest.raises(error, match="lambdas") as refused:
         solve_path(np.eye(3) + 0.5, lambdas)
     assert said in str(refused.value)
@@ -259,7 +259,7 @@ def test_other_lambdas_are_refused_with_what_was_received(lambdas, error, said):
         ("keep", 3, ValueError),
     ],
 )
-def test_other_options_are_refused_by_name(option, value, error):
+def test_invalid_options_are_rejected_by_name(option, value, error):
     with pytest.raises(error, match=f"{option} must be") as refused:
         solve_path(np.eye(3) + 0.5, **{option: value})
     assert repr(value) in str(refused.value)
@@ -273,12 +273,12 @@ def test_every_method_finds_the_same_path(small, on_grid, method):
     np.testing.assert_array_equal(path.partitions, on_grid.partitions)
 
 
-def test_rows_on_the_simplex_have_a_path_too(small):
+def test_the_simplex_constraint_has_a_path(small):
     K, graph = small
     path = solve_path(K, GRID, constraint="simplex")
     np.testing.assert_allclose(path.pi(0.9).sum(axis=0), 1.0, atol=1e-8)
     np.testing.assert_array_equal(path.labels(lam=0.9), graph.fine)
-    # Fewer constraints, no higher minimum.
+    # With fewer constraints the minimum is not higher.
     both = solve_path(K, GRID)
     assert (path.objective <= both.objective + TOL * np.abs(both.objective)).all()
 
@@ -292,7 +292,7 @@ def test_components_are_those_of_the_weights_not_of_the_kernel(small):
     assert path.complete
 
 
-def test_a_stop_ends_the_path_there_and_says_so(small):
+def test_a_path_stopped_by_a_callback_is_incomplete(small):
     seen = []
 
     def third(point):
@@ -305,7 +305,7 @@ def test_a_stop_ends_the_path_there_and_says_so(small):
     assert sorted(point.lam for point in seen) == path.lambdas.tolist()
 
 
-def test_on_check_sees_every_point_and_a_false_answer_goes_on(small, on_grid):
+def test_on_check_is_called_once_per_level_and_a_falsy_result_continues(small, on_grid):
     seen = []
     path = solve_path(small[0], GRID, on_check=seen.append)
     assert path.complete
@@ -313,14 +313,14 @@ def test_on_check_sees_every_point_and_a_false_answer_goes_on(small, on_grid):
     np.testing.assert_array_equal([point.objective for point in seen], on_grid.objective)
 
 
-def test_a_path_that_never_meets_the_consensus_is_not_complete(small):
+def test_a_path_that_does_not_reach_the_consensus_is_not_complete(small):
     path = solve_path(small[0], max_iter=0)
     assert path.n_clusters[-1] > 1
     assert Status.MAX_ITER in {point.status for point in path.levels}
     assert not path.complete
 
 
-def test_the_same_input_gives_the_same_bits(small, small_path):
+def test_the_same_input_gives_identical_bits(small, small_path):
     again = solve_path(small[0])
     np.testing.assert_array_equal(again.lambdas, small_path.lambdas)
     np.testing.assert_array_equal(again.partitions, small_path.partitions)
@@ -359,8 +359,8 @@ json.dump(runs, sys.stdout)
 """
 
 
-def test_one_thread_and_two_agree_to_the_tolerance_and_two_repeat_themselves():
-    """The similarity is dense enough that its edges are shared out between threads."""
+def test_one_and_two_threads_agree_and_two_are_reproducible():
+    """The similarity is dense enough that its edges are distributed over threads."""
     done = subprocess.run(
         [sys.executable, "-c", ON_THREADS],
         env={**os.environ, "NUMBA_NUM_THREADS": "2"},

@@ -1,4 +1,4 @@
-"""Gaussian similarities of groups far apart: weights that underflow join and break nothing."""
+"""Gaussian similarities of distant groups: weights that underflow are ignored."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def two_groups(shift):
 
 @pytest.mark.parametrize("shift", [1.0, 3.0])
 @pytest.mark.parametrize("most", [None, 6])
-def test_groups_that_hardly_touch_are_components(shift, most):
+def test_groups_with_negligible_weights_between_them_are_components(shift, most):
     _, K = two_groups(shift)
     assert 0.0 < K[:12, 12:].max() < WEAKEST
     path = solve_path(K, max_clusters=most)
@@ -32,8 +32,8 @@ def test_groups_that_hardly_touch_are_components(shift, most):
 
 @pytest.mark.parametrize("weight", [1e-3, 1e-5, 2e-6])
 @pytest.mark.parametrize("most", [None, 3])
-def test_blocks_that_weak_edges_join_fuse_last(weight, most):
-    """Certified all the way, over as many orders of magnitude of lam as the weights span."""
+def test_blocks_joined_by_weak_edges_fuse_last(weight, most):
+    """Every lam is certified, over as many orders of magnitude as the weights span."""
     rng = np.random.default_rng(0)
     noise = rng.uniform(0.5, 1.0, size=(15, 15))
     K = np.kron(np.eye(3), np.ones((5, 5))) * (noise + noise.T) / 2.0
@@ -47,8 +47,8 @@ def test_blocks_that_weak_edges_join_fuse_last(weight, most):
     np.testing.assert_array_equal(path.labels(n_clusters=3), np.repeat([0, 1, 2], 5))
 
 
-def test_what_round_off_spoils_is_not_called_solved(monkeypatch):
-    """A price that no search can avoid, as of flows without digits for what they must bring."""
+def test_a_certificate_limited_by_round_off_is_not_solved(monkeypatch):
+    """A cost that no search avoids, as for flows whose demand is lost to round-off."""
     K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
     monkeypatch.setattr(graph_solve, "complete_dual", lambda *_, **__: (None, 1.0))
     path = solve_path(K, [0.01, 1.0])
@@ -59,7 +59,7 @@ def test_what_round_off_spoils_is_not_called_solved(monkeypatch):
 
 @pytest.mark.parametrize("method", ["admm", "primal_dual", "dual_fista"])
 @pytest.mark.parametrize("weight", [1e-8, 1e-40, 1e-310])
-def test_a_weight_that_counts_as_none_changes_nothing(method, weight):
+def test_a_negligible_weight_changes_nothing(method, weight):
     K = np.kron(np.eye(2), np.full((4, 4), 0.5)) + 2.0 * np.eye(8)
     touched = K.copy()
     touched[3, 4] = touched[4, 3] = weight
@@ -71,7 +71,7 @@ def test_a_weight_that_counts_as_none_changes_nothing(method, weight):
 
 
 @pytest.mark.parametrize("weight", [1e-14, 1e-40, 1e-310])
-def test_points_too(weight):
+def test_points_with_negligible_weights_are_components(weight):
     X, _ = two_groups(1.0)
     W = np.zeros((24, 24))
     W[:12, :12] = W[12:, 12:] = 1.0
@@ -84,7 +84,7 @@ def test_points_too(weight):
 
 
 def groups_in_a_row(weights, dimension, *, size=8, seed=0):
-    """Groups whose weights cancel in every pivot, and one weak edge from each to the next."""
+    """Groups with cancellation in every pivot, and one weak edge from each to the next."""
     rng, count = np.random.default_rng(seed), len(weights) + 1
     X = np.repeat(6.0 * rng.normal(size=(count, dimension)), size, axis=0)
     X += rng.normal(size=X.shape)
@@ -96,7 +96,7 @@ def groups_in_a_row(weights, dimension, *, size=8, seed=0):
 
 
 def assert_certified_to_the_end(path, X, W, *, l1_ratio=0.0, tol=1e-3):
-    """Every lam solved, components at the end, and objectives those of a far better solution."""
+    """Every lam is solved, ends in components, and agrees with a more accurate solution."""
     assert path.complete
     assert {point.status for point in path.levels} == {Status.SOLVED}
     assert path.relative_gap.max() <= tol
@@ -122,12 +122,12 @@ def assert_certified_to_the_end(path, X, W, *, l1_ratio=0.0, tol=1e-3):
         [2e-12, 0.0, 1.0],
     ],
 )
-def test_points_that_weak_edges_join_meet_in_the_end(weights, dimension, l1_ratio):
+def test_points_joined_by_weak_edges_fuse_last(weights, dimension, l1_ratio):
     X, W = groups_in_a_row(weights, dimension)
     path = solve_points_path(X, 40, weights=W, l1_ratio=l1_ratio, tol=1e-3)
     assert path.n_clusters[-1] == 1 + weights.count(0.0)
     assert_certified_to_the_end(path, X, W, l1_ratio=l1_ratio)
-    # The groups have met before anything weak matters.
+    # The groups have fused before the weak edges matter.
     if max(weights) < 1e-3:
         np.testing.assert_array_equal(
             path.labels(n_clusters=len(weights) + 1), np.repeat(np.arange(len(weights) + 1), 8)
@@ -137,7 +137,7 @@ def test_points_that_weak_edges_join_meet_in_the_end(weights, dimension, l1_rati
 @pytest.mark.parametrize("weight", [1e-7, 1e-9, 2e-12])
 @pytest.mark.parametrize("dimension", [1, 2, 5])
 def test_points_on_two_chains_with_a_weak_link(dimension, weight):
-    """Pivots of chains are one until the last, which is what the link adds: nought to numbers."""
+    """Pivots of chains are one except the last, which is the weak link: zero in floating point."""
     X = np.random.default_rng(0).normal(size=(12, dimension))
     W = np.kron(np.eye(2), np.diag(np.ones(5), 1))
     W[2, 6] = weight

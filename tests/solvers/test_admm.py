@@ -1,4 +1,4 @@
-"""ADMM in single precision loses nothing, and starts from all of an earlier solution."""
+"""ADMM in single precision reaches the same gaps, and a warm start restores its full state."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The centroid step of ADMM solves its equation, either way, on whole and contracted problems."""
+"""Both centroid steps of ADMM solve their equation, on full and contracted problems."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from convexhc.solvers.centroid_step import Factored, Rotated, centroid_step
 from convexhc.solvers.loop import run
 from laws import CONSTRAINTS, random_kernel, seeds, solved
 
-WAYS = {
+STEPS = {
     "rotated": lambda *system: Rotated(*system, linear=False),
     "rotated, linear": lambda *system: Rotated(*system, linear=True),
     "factored": Factored,
@@ -22,7 +22,7 @@ WAYS = {
 
 
 def drawn(rng, n, parts, constraint, contracted):
-    """A problem, perhaps with some of its rows fused."""
+    """A problem, possibly contracted."""
     kernel = random_kernel(rng, n, parts=min(parts, n))
     whole = graph_problem(kernel, 1.0, constraint=CONSTRAINTS[constraint])
     labels = np.sort(rng.integers(0, 3, n)) if contracted else np.arange(n)
@@ -30,52 +30,50 @@ def drawn(rng, n, parts, constraint, contracted):
 
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", STEPS)
 @given(seeds, st.integers(2, 8), st.integers(1, 2), st.booleans())
-def test_the_centroid_step_is_the_nearest_in_its_quadratic(
-    constraint, way, seed, n, parts, contracted
-):
+def test_the_centroid_step_minimises_its_quadratic(constraint, kind, seed, n, parts, contracted):
     rng = np.random.default_rng(seed)
     problem = drawn(rng, n, parts, constraint, contracted)
     rho, tau = 10.0 ** rng.uniform(-2.0, 1.0, 2)
     R = rng.normal(size=problem.shape)
-    C = WAYS[way](problem, rho, tau).solve(R)
+    C = STEPS[kind](problem, rho, tau).solve(R)
     mass = np.ones(len(R)) if (given := problem.fidelity.metric.mass) is None else given
     np.testing.assert_allclose(C.sum(axis=1), 1.0, atol=1e-10)
     if problem.constraint.column_sums:
         np.testing.assert_allclose(mass @ C, 1.0, atol=1e-10)
     H = problem.fidelity.matrix.dense
-    H = H if way == "rotated" else problem.fidelity.lipschitz * np.eye(n)
+    H = H if kind == "rotated" else problem.fidelity.lipschitz * np.eye(n)
     differences = problem.penalty.differences
     L = laplacian(differences.graph, differences.stiffness).toarray()
     residual = C @ H + rho * (L @ C) / mass[:, None] + tau * C - R
-    # What is left is a multiplier of the sums: a constant in every row, and in every column.
+    # The rest is a multiplier of the sums: a constant per row and per column.
     residual -= residual.mean(axis=1, keepdims=True)
     if problem.constraint.column_sums:
         residual -= mass @ residual / mass.sum()
     np.testing.assert_allclose(residual, 0.0, atol=1e-9 * (1.0 + np.abs(R).max()))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", STEPS)
 @given(seeds, st.booleans())
-def test_a_change_is_the_difference_of_two_steps(way, seed, contracted):
+def test_a_change_is_the_difference_of_two_steps(kind, seed, contracted):
     rng = np.random.default_rng(seed)
     problem = drawn(rng, 6, 1, "doubly_stochastic", contracted)
-    step = WAYS[way](problem, 0.3, 0.5)
+    step = STEPS[kind](problem, 0.3, 0.5)
     one, other = rng.normal(size=(2, *problem.shape))
     np.testing.assert_allclose(
         step.change(other - one), step.solve(other) - step.solve(one), atol=1e-5
     )
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_at_changes_the_penalty_parameters(way):
+@pytest.mark.parametrize("kind", STEPS)
+def test_at_changes_the_penalty_parameters(kind):
     rng = np.random.default_rng(1)
     problem = drawn(rng, 6, 1, "doubly_stochastic", False)
     R = rng.normal(size=problem.shape)
-    step = WAYS[way](problem, 0.3, 0.5).at(2.0, 0.1)
+    step = STEPS[kind](problem, 0.3, 0.5).at(2.0, 0.1)
     assert (step.rho, step.tau) == (2.0, 0.1)
-    np.testing.assert_array_equal(step.solve(R), WAYS[way](problem, 2.0, 0.1).solve(R))
+    np.testing.assert_array_equal(step.solve(R), STEPS[kind](problem, 2.0, 0.1).solve(R))
 
 
 def ring(n):
@@ -86,7 +84,7 @@ def ring(n):
     return Graph.from_matrix(A + A.T + 3.0 * np.eye(n))
 
 
-def test_sparse_graphs_are_factored_and_full_ones_are_not():
+def test_sparse_graphs_are_factored_and_dense_ones_are_not():
     sparse = graph_problem(ring(60), 1.0)
     full = graph_problem(random_kernel(np.random.default_rng(0), 60), 1.0)
     assert isinstance(centroid_step(sparse, 1.0, 1.0, linear=True), Factored)
@@ -95,7 +93,7 @@ def test_sparse_graphs_are_factored_and_full_ones_are_not():
 
 
 def expander(n=300):
-    """A sparse graph without small cuts: its factor fills up."""
+    """A sparse graph without small cuts: its factor fills in."""
     A = np.triu((np.random.default_rng(0).random((n, n)) < 0.04).astype(float), 1)
     return Graph.from_matrix(A + A.T + 30.0 * np.eye(n))
 
@@ -106,7 +104,7 @@ def test_a_graph_whose_factor_fills_up_is_not_factored():
     assert isinstance(centroid_step(graph_problem(graph, 1.0), 1.0, 1.0, linear=True), Rotated)
 
 
-def test_large_graphs_are_left_to_the_primal_dual_method_unless_factored(monkeypatch):
+def test_large_graphs_use_the_primal_dual_method_unless_factored(monkeypatch):
     monkeypatch.setattr(choose, "_LINEARIZED_ROWS", 200)
     assert choose.choose_method(graph_problem(ring(300), 1.0)) == admm.ADMM(linear=True)
     assert choose.choose_method(graph_problem(expander(), 1.0)).name == "primal_dual"

@@ -1,4 +1,4 @@
-"""The one loop: when it checks, when it stops, what it hands back."""
+"""The solver loop: when it checks, when it stops, and what it returns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scripted import Scripted, shrinking_pair
 from convexhc.solvers.loop import Status, run
 
 
-def test_iterates_until_the_certificate_is_below_the_tolerance():
+def test_iterates_until_the_relative_gap_is_below_the_tolerance():
     problem, best, dual = shrinking_pair()
     method = Scripted(best, dual)
     solution = run(problem, method, tol=1e-6)
@@ -20,14 +20,14 @@ def test_iterates_until_the_certificate_is_below_the_tolerance():
     assert (solution.n_iter, solution.method) == (method.stepped, "scripted")
     assert solution.lam == problem.lam
     np.testing.assert_allclose(solution.centroids, best, atol=1e-2)
-    # Every check after the first comes after at least one step.
+    # There is at least one step between two checks.
     assert method.offered <= method.stepped + 1
 
 
 @given(st.integers(0, 400))
-def test_a_budget_is_spent_exactly_and_checked_ever_more_rarely(budget):
+def test_the_budget_is_spent_exactly_with_growing_check_intervals(budget):
     problem, _, dual = shrinking_pair()
-    # The wrong point: no certificate can ever be small.
+    # The method converges to a wrong point: no certificate is ever small.
     method = Scripted(np.array([[0.0], [2.0]]), dual)
     checks = []
     solution = run(
@@ -41,13 +41,13 @@ def test_a_budget_is_spent_exactly_and_checked_ever_more_rarely(budget):
     assert np.all(intervals > 0)
     # The last interval may be cut short by the budget.
     assert np.all(np.diff(intervals[:-1]) >= 0)
-    # A solved problem is noticed after at most a tenth more work, or a handful of steps.
+    # Convergence is detected after at most a tenth more iterations, or a few steps.
     assert np.all(intervals <= np.maximum(20, 0.11 * np.array(checks[:-1])))
 
 
 @pytest.mark.parametrize(("times", "waits"), [(1.1, (1, 3)), (1.5, (3, 6)), (100.0, (10, 10))])
 @pytest.mark.parametrize("absolute", [False, True])
-def test_the_less_is_missing_the_sooner_the_next_check(times, waits, absolute):
+def test_a_smaller_gap_schedules_an_earlier_check(times, waits, absolute):
     problem, best, dual = shrinking_pair()
     gap = run(problem, Scripted(best, dual), max_iter=0).certificate
     least = {"gap_tol": gap.gap / times} if absolute else {"tol": gap.relative_gap / times}
@@ -68,7 +68,7 @@ def test_gap_tol_is_absolute():
     assert 0.0 < relative.certificate.gap <= 1e-4
 
 
-def test_two_runs_of_one_method_share_nothing():
+def test_runs_of_one_method_share_no_state():
     problem, best, dual = shrinking_pair()
     method = Scripted(best, dual)
     one, other = (run(problem, method, tol=1e-6) for _ in range(2))
@@ -77,7 +77,7 @@ def test_two_runs_of_one_method_share_nothing():
     assert not np.shares_memory(one.labels, method.labels)
 
 
-def test_rows_called_fused_are_fused_before_they_are_certified():
+def test_fused_rows_are_averaged_before_certification():
     problem, _, _ = shrinking_pair(lam=2.0)
     nearly = Scripted(np.array([[0.5 - 1e-9], [0.5 + 1e-9]]), np.array([[-0.5]]), np.zeros(2, int))
     solution = run(problem, nearly, tol=1e-3)
@@ -89,7 +89,7 @@ def test_rows_called_fused_are_fused_before_they_are_certified():
     assert again == solution.certificate
 
 
-def test_clusters_called_too_early_are_not_let_through():
+def test_premature_fusions_are_not_certified():
     problem, best, dual = shrinking_pair(lam=0.25)
     wrong = Scripted(best, dual, np.zeros(2, int))
     solution = run(problem, wrong, tol=1e-4, max_iter=100)
@@ -97,7 +97,7 @@ def test_clusters_called_too_early_are_not_let_through():
     assert solution.relative_gap > 1e-2
 
 
-def test_on_check_may_stop_and_start_is_handed_on():
+def test_on_check_can_stop_the_run_and_start_is_passed_to_the_method():
     problem, best, dual = shrinking_pair()
     first = run(problem, Scripted(best, dual), tol=1e-6)
     method = Scripted(best, dual)

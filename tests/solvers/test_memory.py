@@ -1,4 +1,4 @@
-"""A solve that cannot fit is refused before it starts, with figures that are right."""
+"""A solve that does not fit into memory is rejected before it starts, with correct figures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def prepared(kernel, weights=None):
 
 @each_method
 @pytest.mark.parametrize("weights", [None, 3])
-def test_the_estimate_is_what_a_solve_holds(method, weights, kernel):
+def test_the_estimate_is_close_to_the_peak_memory_of_a_solve(method, weights, kernel):
     run(prepared(kernel, weights), choose_method(prepared(kernel), method), max_iter=1)
     problem = prepared(kernel, weights)
     tracemalloc.start()
@@ -65,7 +65,7 @@ def test_a_penalty_without_edges_is_counted_without_them(kernel):
 
 @pytest.mark.parametrize("call", ["solve", "solve_path"])
 @each_method
-def test_what_does_not_fit_is_refused_with_both_figures(call, method, kernel, monkeypatch):
+def test_a_solve_that_does_not_fit_is_rejected_with_both_figures(call, method, kernel, monkeypatch):
     monkeypatch.setattr(memory, "estimate", lambda problem, method: 3_200_000_000)
     monkeypatch.setattr(memory, "available", lambda: 1_500_000_000)
     function = getattr(convexhc, call)
@@ -81,7 +81,7 @@ def test_what_does_not_fit_is_refused_with_both_figures(call, method, kernel, mo
 
 
 @pytest.mark.parametrize("call", ["solve", "solve_path"])
-def test_one_byte_too_few_is_too_few(call, kernel, monkeypatch):
+def test_one_byte_too_few_is_rejected(call, kernel, monkeypatch):
     needed = memory.estimate(prepared(kernel), "primal_dual")
     arguments = (kernel, 0.3) if call == "solve" else (kernel, [0.3])
     function = getattr(convexhc, call)
@@ -92,7 +92,7 @@ def test_one_byte_too_few_is_too_few(call, kernel, monkeypatch):
     function(*arguments, method="primal_dual", max_iter=1)
 
 
-def test_unknown_free_memory_refuses_nothing(monkeypatch):
+def test_unknown_free_memory_rejects_nothing(monkeypatch):
     def silent(name):
         raise ValueError(name)
 
@@ -109,10 +109,10 @@ def test_free_memory_is_a_number_of_bytes_if_the_system_reports_it():
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_the_estimate_of_a_path_is_what_it_holds(keep):
+def test_the_estimate_is_close_to_the_peak_memory_of_a_path(keep):
     kernel = similarity.two_hop(datasets.fractal_graph(0, n_meta=1).adjacency, shift=0.05)
     options = {"method": "primal_dual", "keep": "all" if keep else "labels", "tol": 1e-3}
-    # The same path once before: compiled code that is loaded on first use counts nowhere.
+    # Solve the path once before: compiled code loaded on first use must not count.
     convexhc.solve_path(kernel, **options)
     tracemalloc.start()
     try:
@@ -134,7 +134,7 @@ def test_free_memory_includes_the_reclaimable_cache(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_the_narrowest_limit_around_the_process_counts(version, tmp_path, monkeypatch):
+def test_the_smallest_enclosing_limit_applies(version, tmp_path, monkeypatch):
     (tmp_path / "meminfo").write_text("MemAvailable: 900000 kB\n")
     kind = "memory" if version == 1 else ""
     said = {1: "4:memory:/job/step\n3:cpu:/else", 2: "0::/job/step"}[version]

@@ -1,4 +1,4 @@
-"""The Newton method: its passes against the formulas, its answers against everything else."""
+"""The Newton method: passes agree with formulas, and solutions with all other methods."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def test_the_response_is_the_gradient_and_its_curvature_the_hessian(seed, l1_rat
     radius = 0.4 * problem.penalty.differences.graph.weight
     assert (dual_norms(at.Y, l1_ratio) <= radius * (1.0 + 1e-12)).all()
     assert slack >= -1e-12
-    # Solving the Newton system and applying the Hessian, by differences of gradients, is one.
+    # Applying the Hessian (by finite differences) inverts the solution of the Newton system.
     mass = np.full(len(C), 2.0)
     edges = problem.penalty.edges
     X, accurate = newton_direction(direction, sigma, mass, edges, at, 1e-12, 1000)
     assert accurate
-    # The Hessian in full says the same.
+    # The dense Hessian agrees.
     H = naive.newton_matrix(len(C), sigma, mass, edges, at)
     assert_allclose(H, H.T, atol=1e-12)
     assert_allclose(H @ X.ravel(), -direction.ravel(), atol=1e-8)
@@ -71,8 +71,8 @@ def test_the_response_is_the_gradient_and_its_curvature_the_hessian(seed, l1_rat
 
 
 @given(seeds)
-def test_round_balls_need_no_second_array(seed):
-    """The passes without soft thresholds do what those with thresholds of nought do."""
+def test_euclidean_balls_agree_with_zero_soft_thresholds(seed):
+    """The passes without soft thresholds agree with those with zero thresholds."""
     rng = np.random.default_rng(seed)
     weights = random_weights(rng, 9)
     weights[0, 1] = weights[1, 0] = 1e-300
@@ -107,7 +107,7 @@ def test_cheap_to_fuse_compares_the_cost_with_the_allowance(seed, l1_ratio):
 
 
 @pytest.mark.parametrize("l1_ratio", L1_RATIOS)
-def test_the_oracle_agrees(l1_ratio):
+def test_newton_agrees_with_the_oracle(l1_ratio):
     rng = np.random.default_rng(1)
     X, weights = rng.normal(size=(12, 3)), Graph.from_matrix(random_weights(rng, 12))
     for lam in (0.0, 0.05, 0.3):
@@ -120,20 +120,20 @@ def test_the_oracle_agrees(l1_ratio):
 
 
 @given(seeds, l1_ratios)
-def test_it_meets_dual_ascent(seed, l1_ratio):
+def test_newton_agrees_with_dual_ascent(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "points", float(rng.uniform(0.01, 1.0)), l1_ratio)
     one = run(problem, SemismoothNewton(), tol=1e-10, max_iter=200, check_every=1)
     other = run(problem, DualAscent(), tol=1e-8)
     assert one.status is Status.SOLVED
     apart = np.square(one.centroids - other.centroids).sum()
-    # Strong convexity: half the square of the distance is at most the gap.
+    # Strong convexity: half the squared distance is at most the gap.
     gaps = max(one.certificate.gap, 0.0) + max(other.certificate.gap, 0.0)
     assert apart <= 4.0 * gaps + 1e-12
 
 
 @given(seeds, l1_ratios)
-def test_contraction_changes_nothing(seed, l1_ratio):
+def test_contraction_does_not_change_the_solution(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "points", 0.0, l1_ratio)
     start = None
@@ -156,11 +156,11 @@ def test_contraction_changes_nothing(seed, l1_ratio):
 
 
 @given(seeds, l1_ratios)
-def test_a_start_on_the_line_changes_nothing(seed, l1_ratio):
+def test_an_interpolated_warm_start_does_not_change_the_solution(seed, l1_ratio):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "points", 0.0, l1_ratio)
     options = {"tol": 1e-6, "max_iter": 200}
-    # Solutions at rest, before and after a fusion, and far beyond the last one.
+    # From the unpenalised solution, across a fusion, and far beyond the last one.
     for lams in ((0.0, 0.02, 0.03), (0.1, 0.3, 0.31), (0.02, 0.03, 3.0)):
         before, start = (solve_points(problem.at(x), start=None, **options) for x in lams[:2])
         held = [(one.centroids.copy(), one.dual.copy()) for one in (before, start)]
@@ -176,7 +176,7 @@ def test_a_start_on_the_line_changes_nothing(seed, l1_ratio):
             assert_array_equal(one.dual, dual)
 
 
-def test_a_start_on_the_line_saves_iterations():
+def test_an_interpolated_warm_start_saves_iterations():
     rng = np.random.default_rng(4)
     X, weights = rng.normal(size=(60, 3)), Graph.from_matrix(random_weights(rng, 60))
     problem, options = points_problem(X, weights, 0.0), {"tol": 1e-6, "max_iter": 200}
@@ -191,8 +191,8 @@ def test_a_start_on_the_line_saves_iterations():
 
 @pytest.mark.parametrize("weight", [1e-6, 1e-12, 1e-30])
 @pytest.mark.parametrize("lam", [1e-3, 1.0])
-def test_an_edge_of_next_to_no_weight_fuses_nothing(weight, lam):
-    """An outlier has a nearest neighbour like any other point, and Gaussian weights underflow."""
+def test_an_edge_of_negligible_weight_fuses_nothing(weight, lam):
+    """The edge of an outlier to its nearest neighbour has a Gaussian weight that underflows."""
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(8, 2)), [[40.0, 0.0], [40.0, 0.1]]])
     W = np.zeros((10, 10))
@@ -214,8 +214,8 @@ def test_an_edge_of_next_to_no_weight_fuses_nothing(weight, lam):
     assert found.n_clusters == alone.n_clusters + (2 if lam < 0.01 else 1)
 
 
-def test_a_cluster_that_has_to_part_is_parted():
-    # A start that wrongly has everything in one cluster: the flows do not exist, and say so.
+def test_a_cluster_without_a_flow_is_split():
+    # A start with everything wrongly in one cluster, for which no flow exists.
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(6, 2)), rng.normal(size=(6, 2)) + 9.0])
     problem = points_problem(X, Graph.from_matrix(random_weights(rng, 12)), 0.02)
@@ -229,8 +229,8 @@ def test_a_cluster_that_has_to_part_is_parted():
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.5, 0.9])
-def test_spoiled_flows_are_not_believed(kept, monkeypatch):
-    """Clusters whose flows are called whole, and are not, have no certificate to end with."""
+def test_infeasible_flows_are_not_certified(kept, monkeypatch):
+    """Flows that do not meet their demand are rejected by the certificate."""
     rng = np.random.default_rng(1)
     X, weights = rng.normal(size=(20, 2)), Graph.from_matrix(random_weights(rng, 20))
     problem = points_problem(X, weights, 0.05)
@@ -252,7 +252,7 @@ def test_spoiled_flows_are_not_believed(kept, monkeypatch):
 
 
 @given(seeds)
-def test_links_between_contractions_are_the_contractions_themselves(seed):
+def test_links_between_contractions_agree_with_direct_contraction(seed):
     rng = np.random.default_rng(seed)
     problem = points_problem(rng.normal(size=(9, 2)), Graph.from_matrix(random_weights(rng, 9)), 1)
     labels = first_occurrence(rng.integers(0, 6, 9))
@@ -268,7 +268,7 @@ def test_links_between_contractions_are_the_contractions_themselves(seed):
         assert_allclose(one.expand(dual, inside), expected, atol=1e-12)
         count = contraction.sums.shape[0]
         assert_allclose(one.restrict(inside, count), contraction.sums @ inside, atol=1e-12)
-    # In two steps as in one, wherever the coarser contraction has an edge.
+    # Two steps agree with one wherever the coarser contraction has an edge.
     dual, rough = (rng.normal(size=(c.sums.shape[0], 2)) for c in (inner, outer))
     twice = links.expand(further.expand(dual, rough), inside)
     at = inner.share > 0.0
@@ -276,7 +276,7 @@ def test_links_between_contractions_are_the_contractions_themselves(seed):
 
 
 @pytest.mark.parametrize("patience", [(), (1000,), (1, 1000)])
-def test_factors_groups_and_conjugate_gradients_lead_to_the_same_answer(patience, monkeypatch):
+def test_factors_groups_and_conjugate_gradients_agree(patience, monkeypatch):
     rng = np.random.default_rng(3)
     X, weights = rng.normal(size=(30, 2)), Graph.from_matrix(random_weights(rng, 30))
     problem = points_problem(X, weights, 0.1)
@@ -288,7 +288,7 @@ def test_factors_groups_and_conjugate_gradients_lead_to_the_same_answer(patience
 
 
 def test_a_system_too_stiff_for_a_factor_ends_the_subproblem(monkeypatch):
-    """Next to sigma = 1e20 no mass is seen, and the pivots of the Hessian cancel."""
+    """At sigma = 1e20 the mass is lost to round-off, and the pivots of the Hessian cancel."""
     monkeypatch.setattr(newton, "SETTINGS", replace(newton.SETTINGS, max_block_cg=(0, 0)))
     chain = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], [1.0, 1.0, 1.0])
     problem = points_problem(np.arange(8.0).reshape(4, 2) ** 2, chain, 1e6)
@@ -299,7 +299,7 @@ def test_a_system_too_stiff_for_a_factor_ends_the_subproblem(monkeypatch):
     assert_array_equal(state.C, C)
 
 
-def test_other_models_are_refused():
+def test_other_models_are_rejected():
     rng = np.random.default_rng(0)
     with pytest.raises(TypeError, match=r"squared distances and no constraint.*Kernel"):
         run(random_problem(rng, "graph", 0.1, 0.0), SemismoothNewton())

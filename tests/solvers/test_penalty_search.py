@@ -21,7 +21,7 @@ from convexhc.solvers.penalty_search import HillClimb
 def test_the_penalty_ends_near_the_best_one(start, best, unit, every):
     climb, penalty, move = HillClimb(0), start, unit
     for n_iter in range(1, 40 * every + 1):
-        # Slower by the distance, in factors, from the best penalty.
+        # The rate decreases with the log distance from the best penalty parameter.
         move *= np.exp(-0.1 / (1.0 + abs(np.log(penalty / best))))
         climb.observe(n_iter, move)
         if n_iter % every == 0:

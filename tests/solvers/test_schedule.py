@@ -39,7 +39,7 @@ def test_the_next_certificate_waits_for_a_smaller_step_within_bounds(gap, move, 
     schedule.record(n_iter, move, certificate(gap))
     soon = schedule.soonest
     assert n_iter < soon <= schedule.latest
-    # The move of a gap that was too large is too large, and one of next to nothing will do.
+    # A step length as large as before is too large; a negligible one suffices.
     assert not schedule.due(soon, move) or soon == schedule.latest
     assert schedule.due(soon, 0.0)
     assert not schedule.due(soon - 1, 0.0)
@@ -65,7 +65,7 @@ def test_without_step_lengths_certificates_follow_the_iteration_count():
 def test_the_step_length_of_the_start_schedules_the_first_certificate(solved):
     known = replace(solved, move=1e-3, certificate=certificate(0.5 * TOL), n_iter=12)
     schedule = begun(known)
-    # Not before there is a move to go by; then as soon as it is as small as that of the start.
+    # Not before a step length is known; then once it is as small as that of the start.
     assert not schedule.due(0, 0.0)
     assert schedule.due(1, 1e-3)
     assert not schedule.due(1, 1.0)

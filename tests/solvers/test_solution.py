@@ -1,4 +1,4 @@
-"""A solution as an object: what it says, what it holds, and that its file brings it back."""
+"""Solution objects: text, contents, saving and loading."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def assert_same(found, expected):
     assert found.provenance == expected.provenance
 
 
-def test_a_saved_solution_comes_back_to_the_last_bit(solution, tmp_path):
+def test_a_saved_solution_is_loaded_bit_for_bit(solution, tmp_path):
     solution.save(tmp_path / "one.npz")
     loaded = Solution.load(str(tmp_path / "one.npz"))
     assert_same(loaded, solution)
@@ -38,7 +38,7 @@ def test_a_saved_solution_comes_back_to_the_last_bit(solution, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["one.npz"]
 
 
-def test_a_loaded_solution_starts_another(solution, tmp_path):
+def test_a_loaded_solution_is_a_warm_start(solution, tmp_path):
     solution.save(tmp_path / "one.npz")
     again = solve(K, 1.0, l1_ratio=0.1, start=Solution.load(tmp_path / "one.npz"))
     assert again.status is Status.SOLVED
@@ -71,7 +71,7 @@ def cut_short(file):
 
 
 @pytest.mark.parametrize("make", [path_of_it, without_a_dual, cut_short])
-def test_another_file_is_refused_and_left_alone(make, tmp_path):
+def test_other_files_are_rejected_and_not_modified(make, tmp_path):
     file = tmp_path / "one.npz"
     make(file)
     before = file.read_bytes()
@@ -80,7 +80,7 @@ def test_another_file_is_refused_and_left_alone(make, tmp_path):
     assert file.read_bytes() == before
 
 
-def test_a_missing_file_is_missing(tmp_path):
+def test_a_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"none\.npz"):
         Solution.load(tmp_path / "none.npz")
 
@@ -93,7 +93,7 @@ def test_clusters_and_frame_carry_the_names(solution):
     assert frame["size"].tolist() == [3] * 6
 
 
-def test_nodes_without_names_go_by_their_number():
+def test_nodes_without_names_are_numbered():
     bare = Solution(
         np.eye(3), np.zeros((0, 3)), np.array([0, 1, 0]), solve(K, 0.0).certificate,
         Status.SOLVED, 0, 0.0, "made",
@@ -102,13 +102,13 @@ def test_nodes_without_names_go_by_their_number():
     assert bare.to_frame()["node"].tolist() == [0, 1, 2]
 
 
-def test_a_frame_without_pandas_says_what_to_install(solution, monkeypatch):
+def test_a_frame_without_pandas_names_the_package_to_install(solution, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"convexhc\[graphs\]"):
         solution.to_frame()
 
 
-def test_summary_and_card_say_the_same(solution):
+def test_summary_and_card_agree(solution):
     said = solution.summary()
     assert "6 nodes, lam 1, 2 cluster(s): 2 of 3" in said
     assert f"{solution.relative_gap:.1e}" in said
@@ -119,12 +119,12 @@ def test_summary_and_card_say_the_same(solution):
     assert set(re.findall(r"</?(\w+)", page)) == {"div", "strong", "pre"}
 
 
-def test_summary_gives_the_advice_of_an_unsolved_one():
+def test_summary_of_an_unsolved_problem_gives_advice():
     unsolved = solve(K, 0.3, tol=1e-12, max_iter=1)
     assert Status.MAX_ITER.value in unsolved.summary()
 
 
-def test_it_knows_where_it_comes_from(solution):
+def test_provenance_is_recorded(solution):
     origin = solution.provenance
     assert origin.options["lam"] == 1.0
     assert solution.seconds > 0.0
@@ -139,7 +139,7 @@ def test_it_knows_where_it_comes_from(solution):
         assert other.provenance.digest != origin.digest
 
 
-def test_it_knows_how_its_similarity_was_made():
+def test_the_similarity_is_recorded():
     made = convexhc.similarity.knn(np.arange(8.0)[:, None], n_neighbors=2, shift="auto")
     record = solve(made, 0.1).provenance.options["similarity"]
     assert record == made.record
@@ -147,6 +147,6 @@ def test_it_knows_how_its_similarity_was_made():
     assert solve(K, 1.0).provenance.options["similarity"] is None
 
 
-def test_it_cannot_be_altered(solution):
+def test_a_solution_is_immutable(solution):
     with pytest.raises(FrozenInstanceError):
         solution.lam = 2.0
