@@ -421,3 +421,12 @@ def test_a_collapsing_path_raises_a_warning():
     assert found.largest_drop == pytest.approx(39 / 40)
     assert "the path collapses" in found.summary()
     assert not found.suggestion.confident
+
+
+def test_a_similarity_is_not_taken_for_a_graph():
+    K = convexhc.similarity.two_hop(karate().adjacency, shift=0.05)
+    for kind in ("graph", "two_hop", "rbf"):
+        with pytest.raises(ValueError, match=r"made by 'two_hop': pass similarity='precomputed'"):
+            cluster(K, similarity=kind)
+    found = cluster(K, [0.5], similarity="precomputed", test_structure=False)
+    assert found.provenance.options["similarity"]["kind"] == "two_hop"

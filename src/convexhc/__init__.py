@@ -83,7 +83,7 @@ def _notebook_view(path: Path) -> str:
     return str(import_module("convexhc.report").notebook_html(path))
 
 
-# A path stands before the report that shows it, so it is told from outside how.
+# Path cannot import the report, which is made of paths: the view is set from here.
 Path.notebook_view = _notebook_view
 
 

@@ -175,6 +175,11 @@ def cluster(
     True
     """
     named("similarity", similarity, dict.fromkeys(SIMILARITIES))
+    if isinstance(G, Similarity) and similarity != "precomputed":
+        raise ValueError(
+            f"G is a similarity already, made by {G.kind!r}: pass similarity='precomputed', or the "
+            "graph itself."
+        )
     multiscale, in_features = is_multiscale(weights), in_feature_space(weights, space)
     defaults = FEATURES if in_features else Options()
     options = Options(
