@@ -6,8 +6,8 @@ the sources, never to the checkout, and its tests are run on that copy:
     python tests/mutants.py              all of them, a few minutes
     python tests/mutants.py flows.py     those whose file or reason contains this text
 
-The exit status is 1 if a mutant survives, gets no verdict, or quotes text that does not occur exactly
-once.
+The exit status is 1 if a mutant survives, gets no verdict, or quotes text that does not occur
+exactly once.
 """
 
 from __future__ import annotations
