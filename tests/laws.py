@@ -55,9 +55,9 @@ def random_doubly_stochastic(rng: np.random.Generator, n: int):
 def random_feasible(rng: np.random.Generator, problem: Problem):
     """Centroids in the constraint set of the problem, some of them on its boundary."""
     n, m = problem.shape
-    if problem.constraint.column_sums:
+    if problem.constraint.unit_column_sums:
         return random_doubly_stochastic(rng, n)
-    if problem.constraint.row_sums:
+    if problem.constraint.unit_row_sums:
         return rng.dirichlet(np.full(m, 0.3), size=n)
     return problem.fidelity.target + rng.normal(size=(n, m))
 

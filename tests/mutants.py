@@ -424,8 +424,8 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/demand.py",
-        "if not problem.constraint.row_sums:",
-        "if problem.constraint.row_sums:",
+        "if not problem.constraint.unit_row_sums:",
+        "if problem.constraint.unit_row_sums:",
         "row means are omitted where row sums are not fixed",
         (BOUNDS + "test_on_a_tree_the_bound_is_exact_for_weights_of_any_range",),
     ),

@@ -60,7 +60,7 @@ def test_a_flow_makes_gradients_equal_inside_clusters(seed, constraint):
     Y = drawn.contraction.share[:, None] * (drawn.contraction.sums.T @ drawn.dual)
     Y[drawn.at] = drawn.flow
     G = drawn.D.T @ Y - drawn.problem.fidelity.target
-    if drawn.problem.constraint.row_sums:
+    if drawn.problem.constraint.unit_row_sums:
         G -= G.mean(axis=1, keepdims=True)
     np.testing.assert_allclose(G, cluster_means(G, drawn.labels)[drawn.labels], atol=1e-9)
 

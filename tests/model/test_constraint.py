@@ -20,9 +20,9 @@ SETS = [DoublyStochastic(), RowSimplex(), Free()]
 
 
 def feasible(rng, n, constraint):
-    if constraint.column_sums:
+    if constraint.unit_column_sums:
         return random_doubly_stochastic(rng, n)
-    if constraint.row_sums:
+    if constraint.unit_row_sums:
         return rng.dirichlet(np.full(n, 0.3), size=n)
     return rng.normal(size=(n, n))
 

@@ -40,7 +40,7 @@ def test_the_centroid_step_minimises_its_quadratic(constraint, kind, seed, n, pa
     C = STEPS[kind](problem, rho, tau).solve(R)
     mass = np.ones(len(R)) if (given := problem.fidelity.metric.mass) is None else given
     np.testing.assert_allclose(C.sum(axis=1), 1.0, atol=1e-10)
-    if problem.constraint.column_sums:
+    if problem.constraint.unit_column_sums:
         np.testing.assert_allclose(mass @ C, 1.0, atol=1e-10)
     H = problem.fidelity.matrix.dense
     H = H if kind == "rotated" else problem.fidelity.lipschitz * np.eye(n)
@@ -49,7 +49,7 @@ def test_the_centroid_step_minimises_its_quadratic(constraint, kind, seed, n, pa
     residual = C @ H + rho * (L @ C) / mass[:, None] + tau * C - R
     # The rest is a multiplier of the sums: a constant per row and per column.
     residual -= residual.mean(axis=1, keepdims=True)
-    if problem.constraint.column_sums:
+    if problem.constraint.unit_column_sums:
         residual -= mass @ residual / mass.sum()
     np.testing.assert_allclose(residual, 0.0, atol=1e-9 * (1.0 + np.abs(R).max()))
 

@@ -252,7 +252,7 @@ def _with_file(task: _Task, folder: File) -> _Task:
         graph = as_graph(data, signed=kind == "precomputed")
         mark = [fingerprint(graph), [str(name) for name in graph.names], similarity_record(data)]
         data = data if isinstance(data, Similarity) else graph
-    options = [[key, _plain(key, task.options[key])] for key in sorted(task.options)]
+    options = [[key, _as_json(key, task.options[key])] for key in sorted(task.options)]
     text = json.dumps([__version__, repr(task.name), mark, options])
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     name = re.sub(r"[^A-Za-z0-9]+", "-", str(task.name)).strip("-")[:40]
@@ -269,7 +269,7 @@ def _saved(task: _Task) -> Outcome | None:
         return None
 
 
-def _plain(key: str, value: Any) -> Any:
+def _as_json(key: str, value: Any) -> Any:
     """An option as JSON can hold it."""
     if key == "weights" and not isinstance(value, str | int | np.integer | None):
         return fingerprint(as_graph(value))

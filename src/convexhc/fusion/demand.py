@@ -82,7 +82,7 @@ class Demand:
             mass,
             np.zeros(n),
         )
-        if not problem.constraint.row_sums:
+        if not problem.constraint.unit_row_sums:
             return demand
         return replace(demand, offset=demand.times(np.ones((m, 1)))[:, 0] / m)
 

@@ -73,7 +73,7 @@ def row_sums(support: Support, p: FloatArray, sums: FloatArray) -> None:
 
 @_compiled
 def add_column_sums(support: Support, x: FloatArray, sums: FloatArray) -> None:
-    """Add A'x. O(support)."""
+    """Add A'x, the sums of x over the support of every column, to ``sums``. O(support)."""
     start, column, mask = support.start, support.column, support.mask
     sparse = is_sparse(support)
     for i in range(x.size):

@@ -35,11 +35,11 @@ class Constraint(Protocol):
         """Whether the entries are constrained to be non-negative."""
 
     @property
-    def row_sums(self) -> bool:
+    def unit_row_sums(self) -> bool:
         """Whether every row sums to one."""
 
     @property
-    def column_sums(self) -> bool:
+    def unit_column_sums(self) -> bool:
         """Whether every column sums to one."""
 
     def project(
@@ -71,8 +71,8 @@ class DoublyStochastic:
     tol: float = 1e-10
     metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = True
-    row_sums: bool = True
-    column_sums: bool = True
+    unit_row_sums: bool = True
+    unit_column_sums: bool = True
 
     def project(
         self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
@@ -108,8 +108,8 @@ class RowSimplex:
 
     metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = True
-    row_sums: bool = True
-    column_sums: bool = False
+    unit_row_sums: bool = True
+    unit_column_sums: bool = False
 
     def project(
         self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None
@@ -134,8 +134,8 @@ class Free:
 
     metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = False
-    row_sums: bool = False
-    column_sums: bool = False
+    unit_row_sums: bool = False
+    unit_column_sums: bool = False
 
     def project(
         self, X: FloatArray, warm: tuple[FloatArray, FloatArray] | None = None

@@ -99,9 +99,9 @@ class Factored:
         rows.gather_rows(R, order, self.mass, X)
         self.factor.solve(X)
         C = rows.scatter_rows(X, order)
-        if constraint.row_sums:
+        if constraint.unit_row_sums:
             rows.fix_row_sums(C, total)
-            if constraint.column_sums:
+            if constraint.unit_column_sums:
                 rows.fix_column_sums(C, self.mass, total)
         return C
 
@@ -125,12 +125,12 @@ class Rotated:
         self.basis, self.inverse, gamma = problem.penalty.differences.spectrum
         stiffness = rho * gamma + tau * constraint.nonnegative
         self.weights = 1.0 / (kappa + stiffness[:, None])
-        self.column_sums = constraint.column_sums
+        self.unit_column_sums = constraint.unit_column_sums
         self.sums = np.ones(kappa.size) if self.Q is None else self.Q.sum(axis=0)
         # Coefficient of the constant vector, which has norm one in the metric: the root of N.
         self.top = float(self.inverse[0].sum())
         self.correction = None
-        if constraint.row_sums:
+        if constraint.unit_row_sums:
             correction = self.weights * self.sums
             self.correction = correction / (correction @ self.sums)[:, None]
 
@@ -165,5 +165,5 @@ class Rotated:
             excess = rotated @ self.sums
             excess[0] -= top
             rotated -= excess[:, None] * self.correction
-            if self.column_sums:
+            if self.unit_column_sums:
                 rotated[0] = self.sums * (top / self.top**2)
