@@ -1,13 +1,13 @@
 """Break the code behind the certificate, one line at a time, and check that a test fails.
 
-A mutant is one wrong line, and the tests that have to fail because of it. Each is applied to a copy
-of the sources, never to the checkout, and its tests are run against that copy:
+A mutant is one faulty line and the tests that must fail because of it. Each is applied to a copy of
+the sources, never to the checkout, and its tests are run on that copy:
 
-    python tests/mutants.py              all of them, some minutes
-    python tests/mutants.py flows.py     those whose file or reason has this in it
+    python tests/mutants.py              all of them, a few minutes
+    python tests/mutants.py flows.py     those whose file or reason contains this text
 
-The exit status is 1 if a mutant survives, gets no verdict, or names text that is not there exactly
-once.
+The exit status is 1 if a mutant survives, gets no verdict, or quotes text that does not occur
+exactly once.
 """
 
 from __future__ import annotations
@@ -111,14 +111,14 @@ MUTANTS = (
         "fusion/graph_flows.py",
         "np.maximum(unmet.max(axis=1), 0.0).sum()",
         "np.maximum(unmet.max(axis=1), 0.0).max()",
-        "only the row with the largest unmet demand is paid for",
+        "only the row with the largest unmet demand adds to the cost",
         (COST,),
     ),
     Mutant(
         "fusion/graph_flows.py",
         "system.loads(self.demand, STRETCH)",
         "system.loads(self.demand if self.sketch is None else self.sketch, STRETCH)",
-        "loads of the sketch are taken for the proof",
+        "the proof uses loads of the sketch",
         (COST,),
     ),
     Mutant(
@@ -132,7 +132,7 @@ MUTANTS = (
         "fusion/graph_flows.py",
         "unproven = search.max_loads(at, loads[at]) > _MAX_LOAD",
         "unproven = search.max_loads(at, loads[at]) > 2.0",
-        "an overloaded cluster counts as proven whatever the budget",
+        "an overloaded cluster counts as proven for any budget",
         (BUDGET,),
     ),
     Mutant(
@@ -146,14 +146,14 @@ MUTANTS = (
         "kernels/flows.py",
         "                    left[k] -= c * (here[k] - there[k])\n                continue",
         "                    left[k] += c * (here[k] - there[k])\n                continue",
-        "what flows in is taken for what flows out",
+        "inflow and outflow are exchanged",
         (TALLY,),
     ),
     Mutant(
         "kernels/flows.py",
         "largest = max(largest, abs(left[k]))\n        out.lacking[i]",
         "largest = max(largest, left[k])\n        out.lacking[i]",
-        "only what is too little counts as lost, not what is too much",
+        "only a deficit counts as residual, not an excess",
         (TALLY,),
     ),
     Mutant(
@@ -167,28 +167,28 @@ MUTANTS = (
         "kernels/flows.py",
         "over = y - soft\n",
         "over = y - 2.0 * soft\n",
-        "dual balls have more room than they have",
+        "dual balls are too large",
         (TALLY,),
     ),
     Mutant(
         "kernels/flows.py",
         "            if math.sqrt(total) <= b:\n                high = t",
         "            if math.sqrt(total) <= 1.01 * b:\n                high = t",
-        "a flow that is cut down stays outside its ball",
+        "a projected flow stays outside its ball",
         (SURPLUS,),
     ),
     Mutant(
         "kernels/flows.py",
         "        if math.sqrt(total) <= b:\n            y[:] = 0.0",
         "        if math.sqrt(total) <= 1.01 * b:\n            y[:] = 0.0",
-        "a flow just outside its ball is not cut down",
+        "a flow just outside its ball is not projected",
         (SURPLUS,),
     ),
     Mutant(
         "kernels/flows.py",
         "return curvature if curvature > 1e-14 * bound else 0.0",
         "return curvature if curvature > 0.2 * bound else 0.0",
-        "conjugate gradients end before they have brought what they should",
+        "conjugate gradients stop before they have converged",
         (POINT_FLOWS + "test_conjugate_gradients_converge_on_a_chain",),
     ),
     Mutant(
@@ -251,7 +251,7 @@ MUTANTS = (
         "model/problem.py",
         "objective, objective - bound, self.constraint.residual(C), self.floor",
         "objective, objective - bound, 0.0, self.floor",
-        "a point outside its constraint is not told from one inside",
+        "infeasible points count as feasible",
         (PROBLEM + "test_a_certificate_reports_the_constraint_violation",),
     ),
     Mutant(
@@ -265,7 +265,7 @@ MUTANTS = (
         "model/problem.py",
         "max(1e-12 * (self.fidelity.scale or self.lam)",
         "max(1.0 * (self.fidelity.scale or self.lam)",
-        "gaps are measured by the size of the data, and not of the objective",
+        "gaps are relative to the data and not to the objective",
         (PROBLEM + "test_gaps_are_relative_to_the_objective_and_not_to_the_data",),
     ),
     Mutant(
@@ -286,14 +286,14 @@ MUTANTS = (
         "model/fidelity.py",
         "tangent = -0.5 * self.metric.inner(C + move, slope + self.target)",
         "tangent = -0.5 * self.metric.inner(C, slope + self.target)",
-        "the tangent is that of another point than its slope",
+        "the tangent and its slope belong to different points",
         (FIDELITY + "test_lower_bound_is_below_the_minimum_at_any_centroids",),
     ),
     Mutant(
         "model/fidelity.py",
         "        return X, self.right_multiply(X)",
         "        return X, G - self.ridge * X",
-        "conjugate gradients that stop early are taken for exact",
+        "conjugate gradients that stop early count as exact",
         (FIDELITY + "test_the_product_of_a_ridge_solution_is_exact",),
     ),
     Mutant(
@@ -307,14 +307,14 @@ MUTANTS = (
         "model/fidelity.py",
         "best = constraint.project(self.target - pull).C",
         "best = constraint.project(self.target).C",
-        "a value at some point is taken for the minimum",
+        "a value at some point counts as the minimum",
         (FIDELITY + "test_lower_bound_is_below_every_feasible_point",),
     ),
     Mutant(
         "model/fidelity.py",
         "return 0.5 * (inner(C, gradient) - inner(C, self.target)), gradient",
         "return 0.5 * inner(C, gradient) - inner(C, self.target), gradient",
-        "values and gradients are of two functions",
+        "values and gradients belong to different functions",
         (FIDELITY + "test_values_agree_with_the_formulas",),
     ),
     Mutant(
@@ -328,14 +328,14 @@ MUTANTS = (
         "fusion/lam_max.py",
         "bound = max(bound, float(dual_norms(scaled, penalty.l1_ratio).max()))",
         "bound = float(dual_norms(scaled, penalty.l1_ratio).max())",
-        "the last block of edges decides",
+        "the bound is that of the last block of edges",
         (BLOCKS,),
     ),
     Mutant(
         "fusion/lam_max.py",
         "scaled = flow.along(demand, chosen) / relative[chosen, None]",
         "scaled = flow.along(demand, chosen)",
-        "weak edges count as if they could carry as much as strong ones",
+        "weak edges have the capacity of strong ones",
         (BOUNDS + "test_on_a_tree_the_bound_is_exact_for_weights_of_any_range",),
     ),
     Mutant(
@@ -349,14 +349,14 @@ MUTANTS = (
         "fusion/points_solve.py",
         "certificate = problem.certify(found.centroids, flows.dual)",
         "certificate = found.certificate",
-        "the certificate of the contracted problem is taken for that of the full one",
+        "the certificate of the contracted problem is used for the full one",
         (NEWTON + "test_contraction_does_not_change_the_solution",),
     ),
     Mutant(
         "fusion/points_solve.py",
         "return certificate.relative_gap <= tol or certificate.gap <= tol * floor",
         "return True",
-        "a solution is called solved whatever its gap",
+        "a solution counts as solved for any gap",
         (NEWTON + "test_infeasible_flows_are_not_certified",),
     ),
     Mutant(
@@ -370,7 +370,7 @@ MUTANTS = (
         "fusion/points_solve.py",
         "sign, share = self.sign[some] * other.sign[some]",
         "sign, share = other.sign[some]",
-        "duals lose their direction from one contraction to the next",
+        "duals lose their sign from one contraction to the next",
         (NEWTON + "test_links_between_contractions_agree_with_direct_contraction",),
     ),
     Mutant(
@@ -426,7 +426,7 @@ MUTANTS = (
         "fusion/demand.py",
         "if not problem.constraint.unit_row_sums:",
         "if problem.constraint.unit_row_sums:",
-        "row means are left out where no constraint takes care of them",
+        "row means are omitted where row sums are not fixed",
         (BOUNDS + "test_on_a_tree_the_bound_is_exact_for_weights_of_any_range",),
     ),
     Mutant(
@@ -447,7 +447,7 @@ MUTANTS = (
         "fusion/contraction.py",
         "sign = np.where(tail[crossing] < head[crossing], 1.0, -1.0)",
         "sign = np.ones(crossing.size)",
-        "edges between two clusters lose their direction",
+        "edges between two clusters lose their sign",
         (CONTRACTION + "test_the_contracted_pull_is_the_cluster_mean_for_any_inner_dual",),
     ),
     Mutant(

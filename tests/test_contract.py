@@ -255,7 +255,7 @@ def test_invalid_similarities_are_rejected(K, method, spoil, words):
         convexhc.solve(spoil(K), 0.1, method=method)
 
 
-def test_a_method_refuses_a_penalty_it_cannot_handle(K):
+def test_a_method_rejects_a_penalty_it_cannot_handle(K):
     kernel = convexhc.as_graph(K)
     for method in METHODS:
         with pytest.raises(TypeError, match=r"solves a FusionProblem.* SquaredFusion"):

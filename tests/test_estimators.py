@@ -160,7 +160,7 @@ def test_components_that_are_all_small_end_in_one_cluster():
 
 
 @pytest.mark.parametrize("weights", ["multiscale", 10])
-def test_components_are_clusters_however_small(weights):
+def test_components_are_clusters_of_any_size(weights):
     """No edge joins them, and nothing else can be split."""
     K = np.kron(np.eye(3), np.ones((2, 2))) + np.eye(6)
     fitted = OfSimilarity(weights=weights, min_cluster_size=3).fit(K)
@@ -392,7 +392,7 @@ def number_wanted(estimator, X, y=None):
     return -abs(estimator.n_clusters_ - 4)
 
 
-def test_grid_search_splits_a_similarity_both_ways():
+def test_grid_search_subsamples_rows_and_columns_of_a_similarity():
     splits = KFold(3, shuffle=True, random_state=0)
     grid = {"n_clusters": [1, 2, 4]}
     search = GridSearchCV(OfSimilarity(), grid, scoring=number_wanted, cv=splits)

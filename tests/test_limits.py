@@ -79,7 +79,7 @@ def test_rows_on_the_simplex_reach_consensus_too(method):
 
 
 @every_method
-def test_points_under_a_huge_penalty_meet_at_the_mean_of_their_component(method):
+def test_points_under_a_huge_penalty_fuse_at_the_mean_of_their_component(method):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(9, 4))
     weights = Graph.from_matrix(random_weights(rng, 9, parts=2))

@@ -101,7 +101,7 @@ def test_effective_rank_is_the_formula_of_the_paper(seed, m, n):
     assert metrics.effective_rank(C[:, order], K[np.ix_(order, order)]) == pytest.approx(found)
 
 
-def test_effective_rank_reads_dense_sparse_and_similarity_alike():
+def test_effective_rank_agrees_for_dense_sparse_and_similarity():
     rng = np.random.default_rng(1)
     K = similarity.two_hop(random_graph(rng, 12, density=0.6), shift=0.1)
     C = rng.dirichlet(np.ones(12), size=12)
@@ -128,7 +128,7 @@ def test_round_off_below_zero_counts_as_zero():
     assert metrics.effective_rank_of(np.diag([1.0, 1.0, -1e-9])) == pytest.approx(2)
 
 
-def test_a_similarity_of_another_size_is_refused():
+def test_a_similarity_of_another_size_is_rejected():
     for function in (metrics.effective_rank, metrics.centroid_distances):
         with pytest.raises(ValueError, match="3 x 3"):
             function(np.eye(3), np.eye(4))
@@ -183,7 +183,7 @@ def test_a_shift_of_the_diagonal_keeps_the_order_of_distances():
     np.testing.assert_allclose(squares, 5.0 * (1 - np.eye(9)), atol=1e-9)
 
 
-def test_a_matrix_without_a_feature_space_is_refused():
+def test_an_indefinite_matrix_is_rejected():
     with pytest.raises(ValueError, match="shift_to_positive"):
         metrics.distances_of([[0.0, 1.0], [1.0, 0.0]])
 
@@ -391,7 +391,7 @@ def test_neighbours_do_not_depend_on_the_numbering_without_ties(seed, n):
 
 
 @pytest.mark.parametrize("k", [0, 3])
-def test_a_number_of_neighbours_out_of_range_is_refused(k):
+def test_a_number_of_neighbours_out_of_range_is_rejected(k):
     with pytest.raises(ValueError, match="between 1 and n - 1 = 2"):
         metrics.knn_graph(np.zeros((3, 3)), k)
 
@@ -411,7 +411,7 @@ def test_hamming_counts_the_pairs_that_differ(seed, n):
     assert metrics.hamming(complete, 0 * complete, normalized=True) == (1 if n > 1 else 0)
 
 
-def test_graphs_on_other_nodes_are_refused():
+def test_graphs_of_different_size_are_rejected():
     with pytest.raises(ValueError, match="one shape"):
         metrics.hamming(np.eye(2), np.eye(3))
     with pytest.raises(ValueError, match="one shape"):
@@ -610,7 +610,7 @@ def test_a_long_chain_is_scored():
 @pytest.mark.parametrize(
     "score", [metrics.dasgupta_cost, metrics.dasgupta_score, metrics.tree_sampling_divergence]
 )
-def test_a_tree_of_another_graph_is_refused(score):
+def test_a_tree_of_another_graph_is_rejected(score):
     with pytest.raises(ValueError, match="3 nodes and the tree 4 leaves"):
         score(np.ones((3, 3)), chain(4))
     with pytest.raises(ValueError, match="no edges"):

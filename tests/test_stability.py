@@ -101,7 +101,7 @@ def test_repr():
         ({"cluster": lambda graph: np.zeros(3)}, r"each of the 36 nodes, received shape \(3,\)"),
     ],
 )
-def test_invalid_arguments_are_refused(options, match):
+def test_invalid_arguments_are_rejected(options, match):
     arguments = {"cluster": pieces, **options}
     with pytest.raises(ValueError, match=match):
         stability.bootstrap(FRACTAL.adjacency, **arguments)

@@ -146,7 +146,7 @@ def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, mon
             if split is None:
                 true = cost_of_the_flow(at, contraction, dual, conductances.values)
                 assert true == pytest.approx(cost, rel=1e-6, abs=1e-7)
-                # Some flows were paid for only after conductances had changed.
+                # Some costs were computed only after conductances had changed.
                 paid, free = paid + (0.0 < cost < first), free + (cost == 0.0)
     assert paid > 3
     assert free > 3
@@ -155,7 +155,7 @@ def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, mon
 @given(seed=seeds, tol=st.sampled_from([0.3, 0.03, 3e-3]), share=st.sampled_from([0.1, 0.3, 0.7]))
 @settings(max_examples=60)
 def test_the_gap_of_a_fused_solution_is_never_below_its_suboptimality(seed, tol, share):
-    """With a loose tolerance, overloaded flows of several groups are paid for."""
+    """With a loose tolerance, overloaded flows of several groups add to the gap."""
     rng = np.random.default_rng(seed)
     kernel = random_kernel(rng, 14, density=0.25)
     problem = graph_problem(kernel, 0.0)

@@ -107,7 +107,7 @@ def test_bisection_separates_merges_down_to_the_step(values, lam_step):
 
 
 @given(heights, steps, st.integers(1, 12))
-def test_from_above_the_path_ends_with_more_clusters_than_asked_for(values, lam_step, most):
+def test_a_descending_path_ends_with_more_clusters_than_requested(values, lam_step, most):
     chain = Chain(values)
     path = walked(chain, Descending(LAM_MAX, lam_step, chain.n, 1, most))
     assert path.complete
@@ -120,7 +120,7 @@ def test_from_above_the_path_ends_with_more_clusters_than_asked_for(values, lam_
         assert close or n_events(low.labels, high.labels) <= 1
 
 
-def test_from_above_a_crowded_lam_is_given_up_for_a_shorter_step(monkeypatch):
+def test_a_descending_path_replaces_a_crowded_lam_by_a_shorter_step(monkeypatch):
     monkeypatch.setattr(Descending, "crowd_factor", 1)
     monkeypatch.setattr(Descending, "crowd_offset", 0)
     chain = Chain(np.geomspace(6.5, 4.0, 30))

@@ -165,7 +165,7 @@ def test_an_interrupted_run_ends_as_an_uninterrupted_one(tmp_path):
         (np.ones((3, 1)), {"keep": "some"}, "keep must be"),
     ],
 )
-def test_bad_input_is_refused(X, options, error):
+def test_bad_input_is_rejected(X, options, error):
     with pytest.raises(ValueError, match=error):
         solve_points_path(X, **options)
 
