@@ -223,8 +223,10 @@ def test_a_method_may_be_an_object():
     "solve",
     [
         lambda progress: convexhc.cluster(GRAPHS["fractal"], progress=progress),
-        lambda progress: convexhc.cluster(K, weights=10, progress=progress),
-        lambda progress: convexhc.cluster(K, weights=10, max_clusters=4, progress=progress),
+        lambda progress: convexhc.cluster(GRAPHS["fractal"], weights=10, progress=progress),
+        lambda progress: convexhc.cluster(
+            K, similarity="precomputed", weights=10, max_clusters=4, progress=progress
+        ),
         lambda progress: convexhc.solve_path(K, progress=progress),
         lambda progress: convexhc.solve_path(K, [0.1, 1.0], progress=progress),
         lambda progress: convexhc.solve_features_path(K, progress=progress),
