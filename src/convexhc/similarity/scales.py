@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ class ScaleSettings:
     extra_steps: tuple[int, ...] = (16, 64, 256)  # of diffusion, which merge groups of groups
     dense_nodes: int = 4000  # largest n for Ward's tree on all distances, O(n^2) memory
     tree_neighbors: int = 14  # neighbours per node in Ward's tree above that size
+    modularity_tolerance: float = 1e-9  # smaller differences of modularity are round-off
 
 
 SETTINGS = ScaleSettings()
@@ -92,11 +94,19 @@ def refined_scales(
         merged_groups(adjacency, finest, [min(count, n_finest) for count in counts]),
     ]
     found = [first, *([memberships(adjacency, labels) for labels in start] for start in starts)]
-    best = [
-        max(candidates, key=lambda q: modularity(adjacency, hard_labels(q)))
-        for candidates in zip(*found, strict=True)
-    ]
+    best = [_best_candidate(adjacency, candidates) for candidates in zip(*found, strict=True)]
     return Scales(tuple(counts), tuple(best))
+
+
+def _best_candidate(
+    adjacency: sparse.csr_array, candidates: Sequence[sparse.csr_array]
+) -> sparse.csr_array:
+    """The memberships of largest modularity; of those equal to round-off, the first.
+
+    Round-off depends on the order of the nodes, the choice must not.
+    """
+    scores = np.array([modularity(adjacency, hard_labels(q)) for q in candidates])
+    return candidates[int(np.argmax(scores >= scores.max() - SETTINGS.modularity_tolerance))]
 
 
 def hard_labels(q: sparse.csr_array) -> Labels:
