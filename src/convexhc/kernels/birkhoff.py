@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from convexhc._types import FloatArray
@@ -19,10 +18,6 @@ from convexhc.kernels.birkhoff_dual import dual_value, newton
 
 Matrix = NDArray[Any]  # float64 or float32
 _Start = tuple[FloatArray, FloatArray]
-
-# Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
-_FAST = {"reassoc", "nsz", "contract", "arcp"}
-_compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 
 # Cold start: entries this far below the largest of their row are treated as equal.
 _CLIP = 5.0
@@ -40,32 +35,13 @@ class Projection(NamedTuple):
     n_newton: int
 
 
-@_compiled
-def _all_finite(X: Matrix) -> bool:
-    zero = 0.0
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            zero += X[i, j] * 0.0
-    return zero == 0.0
-
-
-@_compiled
-def _affine_start(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> None:
-    """Write the multipliers of the clipped X without the constraint C >= 0."""
-    c, m = X.shape
-    v[:] = 1.0 / m
-    for i in range(c):
-        low = X[i, 0]
-        for j in range(m):
-            low = max(low, X[i, j])
-        low -= _CLIP
-        total = 0.0
-        for j in range(m):
-            above = max(X[i, j] - low, 0.0)
-            total += above
-            v[j] -= above * w[i] / m
-        u[i] = (1.0 - total) / m - low
-    v -= v.mean()
+def _affine_start(X: Matrix, w: FloatArray) -> _Start:
+    """Return the multipliers of the clipped X without the constraint C >= 0."""
+    m = X.shape[1]
+    low = X.max(axis=1).astype(np.float64) - _CLIP
+    above = np.maximum(X - low[:, None], 0.0)
+    v = (1.0 - w @ above) / m
+    return (1.0 - above.sum(axis=1)) / m - low, v - v.mean()
 
 
 def _first_attempt(
@@ -76,8 +52,7 @@ def _first_attempt(
         residual, steps = newton(X, w, *start, out, tol, max_newton, _MAX_WARM_RESIDUAL, tol)
         if steps > 0 or residual < _MAX_WARM_RESIDUAL:
             return start, residual, steps
-    cold = np.empty(w.size), np.empty(X.shape[1])
-    _affine_start(X, w, *cold)
+    cold = _affine_start(X, w)
     if start is None or not dual_value(X, w, *start) <= dual_value(X, w, *cold):
         start = cold
     residual, steps = newton(X, w, *start, out, tol, max_newton, np.inf, tol)
@@ -94,7 +69,7 @@ def _scaled_start(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray, max_ne
     spread = float(X.max()) - float(X.min())
     scale = min(1.0, _CLIP / spread) if spread > 0.0 else 1.0
     scaled = scale * X.astype(np.float64)
-    _affine_start(scaled, w, u, v)
+    u[:], v[:] = _affine_start(scaled, w)
     steps = 0
     while 0.0 < scale < 1.0:
         steps += newton(scaled, w, u, v, scaled, 1e-4, max_newton, np.inf, -1.0)[1]
@@ -136,7 +111,7 @@ def _as_matrix(X: ArrayLike, check: bool) -> Matrix:
         matrix = matrix.astype(np.float64, copy=False)
     if matrix.ndim != 2 or matrix.size == 0:
         raise ValueError(f"X must be a non-empty matrix; got shape {matrix.shape}.")
-    if check and not _all_finite(matrix):
+    if check and not np.isfinite(matrix).all():
         raise ValueError("X contains NaN or infinite entries: replace them before projecting.")
     return matrix
 

@@ -12,11 +12,14 @@ gradients. Two things make a step cheap:
 - the shortlist: the entries with X + u + v > -reach, collected at one dual point, contain the whole
   support as long as u and v together rise by at most reach, so X itself is seldom read again;
 - the dual point is a base plus a small offset, which keeps sums accurate when u and v are large.
+
+Kernels take plain arrays and write plain loops: tuples of arrays and array expressions would take
+several times as long to compile.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -25,16 +28,16 @@ from numpy.typing import NDArray
 from convexhc._types import FloatArray
 from convexhc.kernels.birkhoff_support import (
     MAX_SPARSE,
-    Support,
     add_column_sums,
     dot,
-    is_sparse,
     list_columns,
     row_sums,
     solve_columns,
 )
 
 Matrix = NDArray[Any]  # float64 or float32
+Pointer = NDArray[np.int64]
+Columns = NDArray[np.int32]
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 _FAST = {"reassoc", "nsz", "contract", "arcp"}
@@ -42,27 +45,8 @@ _compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 
 # A shortlist denser than this is slower than a vectorised pass over X.
 _MAX_LISTED = 0.06
-
-
-class _State(NamedTuple):
-    """Dual point (u + du, v + dv), the Newton step there, and the excess of the sums of C."""
-
-    u: FloatArray
-    v: FloatArray
-    du: FloatArray
-    dv: FloatArray
-    step_u: FloatArray
-    step_v: FloatArray
-    rows: FloatArray
-    cols: FloatArray
-
-
-class _Shortlist(NamedTuple):
-    """Row i holds column[start[i] : start[i + 1]] and the values of X + u + v at the base."""
-
-    start: NDArray[np.int64]
-    column: NDArray[np.int32]
-    value: FloatArray
+# Trial points of one line search.
+_MAX_TRIALS = 40
 
 
 @njit(cache=True, nogil=True)
@@ -75,6 +59,31 @@ def _entry(x: float, a: float, b: float) -> float:
 def _add_scaled(x: FloatArray, t: float, y: FloatArray) -> None:
     for k in range(x.size):
         x[k] += t * y[k]
+
+
+@_compiled
+def _move_base(x: FloatArray, dx: FloatArray) -> None:
+    for k in range(x.size):
+        x[k] += dx[k]
+        dx[k] = 0.0
+
+
+@_compiled
+def _range(x: FloatArray) -> tuple[float, float]:
+    """Return the minimum and the maximum."""
+    low, high = np.inf, -np.inf
+    for k in range(x.size):
+        low = min(low, x[k])
+        high = max(high, x[k])
+    return low, high
+
+
+@_compiled
+def _largest(x: FloatArray, y: FloatArray) -> float:
+    """Return the largest modulus of x and y."""
+    low, high = _range(x)
+    lower, higher = _range(y)
+    return max(max(high, -low), max(higher, -lower))
 
 
 @_compiled
@@ -107,10 +116,15 @@ def _share_above(X: Matrix, u: FloatArray, v: FloatArray, level: float) -> float
 
 @_compiled
 def _fill_shortlist(
-    X: Matrix, u: FloatArray, v: FloatArray, reach: float, listed: _Shortlist
+    X: Matrix,
+    u: FloatArray,
+    v: FloatArray,
+    reach: float,
+    start: Pointer,
+    column: Columns,
+    value: FloatArray,
 ) -> bool:
     """Collect the entries with X + u + v > -reach; False if they are too many for a list."""
-    start, column, value = listed.start, listed.column, listed.value
     c, m = X.shape
     k = 0
     for i in range(c):
@@ -128,26 +142,21 @@ def _fill_shortlist(
 
 
 @_compiled
-def _rebase(X: Matrix, state: _State, guess: float, listed: _Shortlist) -> float:
-    """Move the base to the dual point; return the reach of the new shortlist, -inf if none."""
-    u, v, du, dv = state.u, state.v, state.du, state.dv
-    u += du
-    v += dv
-    du[:] = 0.0
-    dv[:] = 0.0
-    for reach in (guess, 0.3 * guess):
-        if _share_above(X, u, v, -reach) <= _MAX_LISTED:
-            return reach if _fill_shortlist(X, u, v, reach, listed) else -np.inf
-    return -np.inf
-
-
-@_compiled
-def _sum_listed(w: FloatArray, state: _State, listed: _Shortlist, support: Support) -> float:
+def _sum_listed(
+    w: FloatArray,
+    du: FloatArray,
+    dv: FloatArray,
+    start: Pointer,
+    column: Columns,
+    value: FloatArray,
+    rows: FloatArray,
+    cols: FloatArray,
+    support_start: Pointer,
+    support_column: Columns,
+) -> float:
     """Fill the excesses and the support from the shortlist; return 1/2 sum_i w_i |C_i|^2."""
-    start, column, value = listed.start, listed.column, listed.value
-    support_start, support_column = support.start, support.column
-    du, dv, rows, cols = state.du, state.dv, state.rows, state.cols
-    cols[:] = -1.0
+    for j in range(cols.size):
+        cols[j] = -1.0
     energy, found = 0.0, 0
     for i in range(w.size):
         support_start[i] = found
@@ -169,12 +178,20 @@ def _sum_listed(w: FloatArray, state: _State, listed: _Shortlist, support: Suppo
 
 
 @_compiled
-def _sum_all(X: Matrix, w: FloatArray, state: _State, support: Support) -> float:
+def _sum_all(
+    X: Matrix,
+    w: FloatArray,
+    u: FloatArray,
+    v: FloatArray,
+    rows: FloatArray,
+    cols: FloatArray,
+    support_start: Pointer,
+    mask: NDArray[np.bool_],
+) -> float:
     """Fill the excesses and the support mask from all of X; return 1/2 sum_i w_i |C_i|^2."""
-    u, v, rows, cols = state.u, state.v, state.rows, state.cols
-    support_start, mask = support.start, support.mask
     c, m = X.shape
-    cols[:] = -1.0
+    for j in range(m):
+        cols[j] = -1.0
     energy = 0.0
     support_start[0] = 0
     for i in range(c):
@@ -196,139 +213,62 @@ def _sum_all(X: Matrix, w: FloatArray, state: _State, support: Support) -> float
 
 
 @_compiled
-def _evaluate(
-    X: Matrix,
+def _newton_step(
     w: FloatArray,
-    state: _State,
-    listed: _Shortlist,
-    support: Support,
-    reach: float,
-    guess: float,
-) -> tuple[float, float]:
-    """Fill excesses and support at the dual point; return phi and the reach of the shortlist."""
-    if not state.du.max() + state.dv.max() <= reach:
-        reach = _rebase(X, state, guess, listed)
-    if reach >= 0.0:
-        phi = _sum_listed(w, state, listed, support)
-    else:
-        phi = _sum_all(X, w, state, support)
-        if is_sparse(support):
-            list_columns(support)
-    for i in range(w.size):
-        phi -= w[i] * (state.u[i] + state.du[i])
-    for j in range(state.v.size):
-        phi -= state.v[j] + state.dv[j]
-    return phi, reach
-
-
-@_compiled
-def _newton_step(w: FloatArray, state: _State, support: Support, excess: float, tol: float) -> None:
+    R: FloatArray,
+    V: FloatArray,
+    start: Pointer,
+    column: Columns,
+    mask: NDArray[np.bool_],
+    excess: float,
+    tol: float,
+) -> None:
     """Write the inexact Newton step, regularised in proportion to the excess.
 
     Solved well below `tol`: once the support is right, the next sums are as accurate as the step.
     """
-    start, rows, step_u = support.start, state.rows, state.step_u
-    c, m = state.u.size, state.v.size
+    step_u, rows, d, lifted = R[2], R[3], R[4], R[5]
+    step_v, right, cols, diagonal = V[2], V[3], V[7], V[8]
     ridge = min(0.1, 0.1 * excess)
-    d, lifted = np.empty(c), np.empty(c)
-    for i in range(c):
+    for i in range(w.size):
         d[i] = w[i] / (start[i + 1] - start[i] + ridge)
         lifted[i] = d[i] * rows[i]
-    diagonal, right = np.full(m, ridge), -state.cols
-    add_column_sums(support, w, diagonal)
-    add_column_sums(support, lifted, right)
+    for j in range(cols.size):
+        diagonal[j] = ridge
+        right[j] = -cols[j]
+    add_column_sums(start, column, mask, w, diagonal)
+    add_column_sums(start, column, mask, lifted, right)
     accuracy = max(min(0.1, excess) * np.sqrt(dot(right, right)), 0.01 * tol)
-    state.step_v[:] = solve_columns(support, d, diagonal, right, accuracy)
-    row_sums(support, state.step_v, step_u)
-    for i in range(c):
+    solve_columns(start, column, mask, d, diagonal, accuracy, V)
+    row_sums(start, column, mask, step_v, step_u)
+    for i in range(w.size):
         step_u[i] = -(rows[i] + step_u[i]) * d[i] / w[i]
 
 
 @_compiled
-def _slope(w: FloatArray, state: _State) -> float:
-    """Return the derivative of phi along the step."""
-    slope = dot(state.cols, state.step_v)
-    for i in range(w.size):
-        slope += w[i] * state.rows[i] * state.step_u[i]
-    return slope
-
-
-@_compiled
-def _line_search(
-    X: Matrix,
-    w: FloatArray,
-    state: _State,
-    listed: _Shortlist,
-    support: Support,
-    length: float,
-    phi: float,
-    reach: float,
-) -> tuple[float, float, float]:
-    """Line search: move until the slope has clearly changed and phi has not increased.
-
-    Returns the step size, and phi and the reach there.
-    """
-    step_u, step_v = state.step_u, state.step_v
-    guess = 2.0 * max(step_u.max() + step_v.max(), -step_u.min() - step_v.min())
-    if guess < 0.1 * reach and listed.start[w.size] > 4 * support.start[w.size]:
-        reach = -np.inf  # a much shorter list suffices from here on
-    slope_start = _slope(w, state)
-    ceiling = phi + 1e-11 * (1.0 + abs(phi))
-    low, high, slope_low, slope_high, done = 0.0, np.inf, slope_start, 0.0, 0.0
-    for _ in range(40):
-        _add_scaled(state.du, length - done, step_u)
-        _add_scaled(state.dv, length - done, step_v)
-        done = length
-        phi, reach = _evaluate(X, w, state, listed, support, reach, guess)
-        slope = _slope(w, state)
-        if abs(slope) <= -0.95 * slope_start and phi <= ceiling:
-            break
-        if slope >= 0.0:
-            high, slope_high = length, slope
-        else:
-            low, slope_low = length, slope
-        if high < np.inf:
-            secant = slope_low / (slope_low - slope_high)
-            length = low + (high - low) * min(max(secant, 0.1), 0.9)
-        else:
-            length *= 8.0
-    return done, phi, reach
-
-
-@_compiled
-def _largest_excess(state: _State) -> float:
-    largest: float = max(np.abs(state.rows).max(), np.abs(state.cols).max())
-    return largest
-
-
-@_compiled
-def _write(X: Matrix, state: _State, listed: _Shortlist, reach: float, out: Matrix) -> None:
+def _write(X: Matrix, u: FloatArray, v: FloatArray, out: Matrix) -> None:
     for i in range(X.shape[0]):
-        if reach >= 0.0:
-            out[i, :] = 0.0
-            for k in range(listed.start[i], listed.start[i + 1]):
-                j = listed.column[k]
-                out[i, j] = max(_entry(listed.value[k], state.du[i], state.dv[j]), 0.0)
-        else:
-            for j in range(X.shape[1]):
-                out[i, j] = max(_entry(X[i, j], state.u[i], state.v[j]), 0.0)
+        for j in range(X.shape[1]):
+            out[i, j] = max(_entry(X[i, j], u[i], v[j]), 0.0)
 
 
 @_compiled
-def _allocate(u: FloatArray, v: FloatArray) -> tuple[_State, _Shortlist, Support]:
-    c, m = u.size, v.size
-    room = int(MAX_SPARSE * c * m) + 2 * m
-    state = _State(
-        u, v, np.zeros(c), np.zeros(m), np.empty(c), np.empty(m), np.empty(c), np.empty(m)
-    )
-    listed = _Shortlist(np.zeros(c + 1, np.int64), np.empty(room, np.int32), np.empty(room))
-    support = Support(
-        np.zeros(c + 1, np.int64), np.empty(room, np.int32), np.empty((c, m), np.bool_)
-    )
-    return state, listed, support
+def _write_listed(
+    du: FloatArray,
+    dv: FloatArray,
+    start: Pointer,
+    column: Columns,
+    value: FloatArray,
+    out: Matrix,
+) -> None:
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0.0
+        for k in range(start[i], start[i + 1]):
+            j = column[k]
+            out[i, j] = max(_entry(value[k], du[i], dv[j]), 0.0)
 
 
-@_compiled
 def newton(
     X: Matrix,
     w: FloatArray,
@@ -345,28 +285,129 @@ def newton(
     Takes no step if the residual of the start is not below `start_limit`. Writes C to `out`, which
     may be X, at the end, unless the residual exceeds `accept`.
     """
-    m = v.size
-    state, listed, support = _allocate(u, v)
-    guess = 0.25 / (_share_above(X, u, v, 0.0) * m + 1.0)
-    phi, reach = _evaluate(X, w, state, listed, support, -np.inf, guess)
-    residual = _largest_excess(state)
-    if not residual < start_limit:
-        return residual, 0
-    length, steps, stalled = 1.0, 0, 0
-    while residual > tol and steps < max_newton and 2 * stalled < max_newton:
-        if reach < 0.0 and residual <= 2e-16 * m * (np.abs(u).max() + np.abs(v).max()):
-            break  # round-off of X + u + v, which only a new centre can lower
-        _newton_step(w, state, support, residual, tol)
+    c, m = X.shape
+    room = int(MAX_SPARSE * c * m) + 2 * m
+    return _newton(
+        X,
+        w,
+        u,
+        v,
+        np.zeros((6, c)),
+        np.zeros((9, m)),
+        np.empty(c + 1, np.int64),
+        np.empty(room, np.int32),
+        np.empty(room),
+        np.empty(c + 1, np.int64),
+        np.empty(room, np.int32),
+        np.empty((c, m), np.bool_),
+        out,
+        tol,
+        max_newton,
+        start_limit,
+        accept,
+    )
+
+
+@_compiled
+def _newton(
+    X: Matrix,
+    w: FloatArray,
+    u: FloatArray,
+    v: FloatArray,
+    R: FloatArray,
+    V: FloatArray,
+    list_start: Pointer,
+    list_column: Columns,
+    list_value: FloatArray,
+    start: Pointer,
+    column: Columns,
+    mask: NDArray[np.bool_],
+    out: Matrix,
+    tol: float,
+    max_newton: int,
+    start_limit: float,
+    accept: float,
+) -> tuple[float, int]:
+    c, m = X.shape
+    du, step_u, rows = R[1], R[2], R[3]
+    dv, step_v, cols = V[1], V[2], V[7]
+    reach, guess = -np.inf, 0.25 / (_share_above(X, u, v, 0.0) * m + 1.0)
+    phi, residual, steps, stalled = np.inf, np.inf, -1, 0
+    length, done, trials = 0.0, 0.0, _MAX_TRIALS
+    low, high, slope_low, slope_high, slope_start = 0.0, np.inf, 0.0, 0.0, 0.0
+    while True:
+        _add_scaled(du, length - done, step_u)
+        _add_scaled(dv, length - done, step_v)
+        done = length
+        if not _range(du)[1] + _range(dv)[1] <= reach:
+            _move_base(u, du)
+            _move_base(v, dv)
+            reach = guess
+            if _share_above(X, u, v, -reach) > _MAX_LISTED:
+                reach *= 0.3
+                if _share_above(X, u, v, -reach) > _MAX_LISTED:
+                    reach = -np.inf
+            if reach >= 0.0 and not _fill_shortlist(
+                X, u, v, reach, list_start, list_column, list_value
+            ):
+                reach = -np.inf
+        if reach >= 0.0:
+            value = _sum_listed(
+                w, du, dv, list_start, list_column, list_value, rows, cols, start, column
+            )
+        else:
+            value = _sum_all(X, w, u, v, rows, cols, start, mask)
+            list_columns(start, column, mask)
+        slope = dot(cols, step_v)
+        for i in range(c):
+            value -= w[i] * (u[i] + du[i])
+            slope += w[i] * rows[i] * step_u[i]
+        for j in range(m):
+            value -= v[j] + dv[j]
+        trials += 1
+        if trials < _MAX_TRIALS and not (
+            abs(slope) <= -0.95 * slope_start and value <= phi + 1e-11 * (1.0 + abs(phi))
+        ):
+            if slope >= 0.0:
+                high, slope_high = length, slope
+            else:
+                low, slope_low = length, slope
+            if high < np.inf:
+                secant = slope_low / (slope_low - slope_high)
+                length = low + (high - low) * min(max(secant, 0.1), 0.9)
+            else:
+                length *= 8.0
+            continue
         last_phi, last_residual = phi, residual
-        length, phi, reach = _line_search(
-            X, w, state, listed, support, min(1.0, 2.0 * length), phi, reach
-        )
-        residual = _largest_excess(state)
+        phi, residual = value, _largest(rows, cols)
         steps += 1
-        flat = last_phi - phi <= 1e-15 * abs(phi) and residual > 0.5 * last_residual
-        stalled = stalled + 1 if flat else 0
+        if steps == 0:
+            if not residual < start_limit:
+                return residual, 0
+            length = 0.5
+        else:
+            flat = last_phi - phi <= 1e-15 * abs(phi) and residual > 0.5 * last_residual
+            stalled = stalled + 1 if flat else 0
+        if not residual > tol or steps >= max_newton or 2 * stalled >= max_newton:
+            break
+        if reach < 0.0 and residual <= 2e-16 * m * (_largest(u, u) + _largest(v, v)):
+            break  # round-off of X + u + v, which only a new centre can lower
+        _newton_step(w, R, V, start, column, mask, residual, tol)
+        low_u, high_u = _range(step_u)
+        low_v, high_v = _range(step_v)
+        guess = 2.0 * max(high_u + high_v, -low_u - low_v)
+        if guess < 0.1 * reach and list_start[c] > 4 * start[c]:
+            reach = -np.inf  # a much shorter list suffices from here on
+        slope_start = dot(cols, step_v)
+        for i in range(c):
+            slope_start += w[i] * rows[i] * step_u[i]
+        low, high, slope_low, slope_high = 0.0, np.inf, slope_start, 0.0
+        length, done, trials = min(1.0, 2.0 * length), 0.0, 0
     if not residual > accept:
-        _write(X, state, listed, reach, out)
-    u += state.du
-    v += state.dv
+        if reach >= 0.0:
+            _write_listed(du, dv, list_start, list_column, list_value, out)
+        else:
+            _write(X, u, v, out)
+    _move_base(u, du)
+    _move_base(v, dv)
     return residual, steps

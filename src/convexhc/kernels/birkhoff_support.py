@@ -1,15 +1,20 @@
-"""Products and linear systems with the support A, the 0/1 matrix of the positive entries."""
+"""Products and linear systems with the support A, the 0/1 matrix of the positive entries.
+
+Row i of a sparse support has the columns column[start[i] : start[i + 1]]; of a dense one, only
+start and the mask are valid.
+"""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
-from convexhc.kernels.conjugate_gradients import conjugate_gradients
+
+Pointer = NDArray[np.int64]
+Columns = NDArray[np.int32]
+Mask = NDArray[np.bool_]
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 _FAST = {"reassoc", "nsz", "contract", "arcp"}
@@ -17,30 +22,18 @@ _compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 
 # A support denser than this is stored as a mask instead of lists of columns.
 MAX_SPARSE = 0.15
-
-
-class Support(NamedTuple):
-    """Columns column[start[i] : start[i + 1]] of row i; if dense, only start and mask are valid."""
-
-    start: NDArray[np.int64]
-    column: NDArray[np.int32]
-    mask: NDArray[np.bool_]
+_MAX_ITER = 2000
 
 
 @_compiled
-def is_sparse(support: Support) -> bool:
-    """Whether the support is stored as lists of columns. O(1)."""
-    c, m = support.mask.shape
-    return bool(support.start[c] <= MAX_SPARSE * c * m)
-
-
-@_compiled
-def list_columns(support: Support) -> None:
-    """Convert the mask to lists of columns. O(c m)."""
-    mask, column = support.mask, support.column
+def list_columns(start: Pointer, column: Columns, mask: Mask) -> None:
+    """Convert the mask of a sparse support to lists of columns. O(c m)."""
+    c, m = mask.shape
+    if start[c] > MAX_SPARSE * c * m:
+        return
     k = 0
-    for i in range(mask.shape[0]):
-        for j in range(mask.shape[1]):
+    for i in range(c):
+        for j in range(m):
             if mask[i, j]:
                 column[k] = j
                 k += 1
@@ -56,90 +49,102 @@ def dot(x: FloatArray, y: FloatArray) -> float:
 
 
 @_compiled
-def row_sums(support: Support, p: FloatArray, sums: FloatArray) -> None:
+def row_sums(start: Pointer, column: Columns, mask: Mask, p: FloatArray, sums: FloatArray) -> None:
     """Write A p. O(support)."""
-    start, column, mask = support.start, support.column, support.mask
-    sparse = is_sparse(support)
-    for i in range(sums.size):
+    c, m = mask.shape
+    sparse = start[c] <= MAX_SPARSE * c * m
+    for i in range(c):
         total = 0.0
         if sparse:
             for k in range(start[i], start[i + 1]):
                 total += p[column[k]]
         else:
-            for j in range(p.size):
+            for j in range(m):
                 total += p[j] if mask[i, j] else 0.0
         sums[i] = total
 
 
 @_compiled
-def add_column_sums(support: Support, x: FloatArray, sums: FloatArray) -> None:
+def add_column_sums(
+    start: Pointer, column: Columns, mask: Mask, x: FloatArray, sums: FloatArray
+) -> None:
     """Add A'x, the sums of x over the support of every column, to ``sums``. O(support)."""
-    start, column, mask = support.start, support.column, support.mask
-    sparse = is_sparse(support)
-    for i in range(x.size):
+    c, m = mask.shape
+    sparse = start[c] <= MAX_SPARSE * c * m
+    for i in range(c):
         xi = x[i]
         if sparse:
             for k in range(start[i], start[i + 1]):
                 sums[column[k]] += xi
         else:
-            for j in range(sums.size):
+            for j in range(m):
                 sums[j] += xi if mask[i, j] else 0.0
 
 
-class _ColumnSystem(NamedTuple):
-    """The matrix diag(diagonal) - A' diag(d) A and the inverse of its own diagonal."""
-
-    support: Support
-    d: FloatArray
-    diagonal: FloatArray
-    inverse: FloatArray
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST, inline="always")
-def _apply(system: _ColumnSystem, p: FloatArray, image: FloatArray) -> float:
-    """Write the product with p in one pass over A; return its inner product with p. O(support)."""
-    support, d, diagonal, _ = system
-    start, column, mask = support.start, support.column, support.mask
-    sparse = is_sparse(support)
-    for j in range(p.size):
-        image[j] = diagonal[j] * p[j]
-    for i in range(d.size):
+@_compiled
+def _subtract_gram(
+    start: Pointer, column: Columns, mask: Mask, d: FloatArray, p: FloatArray, out: FloatArray
+) -> None:
+    """Subtract A' diag(d) A p from ``out``, in one pass over A. O(support)."""
+    c, m = mask.shape
+    sparse = start[c] <= MAX_SPARSE * c * m
+    for i in range(c):
         total = 0.0
         if sparse:
             for k in range(start[i], start[i + 1]):
                 total += p[column[k]]
             total *= d[i]
             for k in range(start[i], start[i + 1]):
-                image[column[k]] -= total
+                out[column[k]] -= total
         else:
-            for j in range(p.size):
+            for j in range(m):
                 total += p[j] if mask[i, j] else 0.0
             total *= d[i]
-            for j in range(p.size):
-                image[j] -= total if mask[i, j] else 0.0
-    return dot(p, image)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST, inline="always")
-def _precondition(system: _ColumnSystem, r: FloatArray, z: FloatArray) -> tuple[float, float]:
-    """Write r over the diagonal of the system to z; return <r, z> and |r|^2."""
-    inverse, rho, square = system.inverse, 0.0, 0.0
-    for j in range(r.size):
-        z[j] = inverse[j] * r[j]
-        rho += r[j] * z[j]
-        square += r[j] * r[j]
-    return rho, square
+            for j in range(m):
+                out[j] -= total if mask[i, j] else 0.0
 
 
 @_compiled
 def solve_columns(
-    support: Support, d: FloatArray, diagonal: FloatArray, right: FloatArray, accuracy: float
-) -> FloatArray:
-    """Solve (diag(diagonal) - A' diag(d) A) z = right to a residual norm of ``accuracy``.
+    start: Pointer,
+    column: Columns,
+    mask: Mask,
+    d: FloatArray,
+    diagonal: FloatArray,
+    accuracy: float,
+    V: FloatArray,
+) -> None:
+    """Solve (diag(diagonal) - A' diag(d) A) x = r to a residual norm of ``accuracy``.
 
-    Conjugate gradients with a Jacobi preconditioner; ``right`` is overwritten by the residual.
+    Conjugate gradients with a Jacobi preconditioner; x is row 2 of V, r, overwritten by the
+    residual, row 3.
     """
-    own = diagonal.copy()
-    add_column_sums(support, -d, own)
-    system = _ColumnSystem(support, d, diagonal, 1.0 / own)
-    return conjugate_gradients(_apply, _precondition, system, right, 0.0, accuracy, 2000)[0]
+    x, r, p, q, inverse = V[2], V[3], V[4], V[5], V[6]
+    for j in range(x.size):
+        x[j] = 0.0
+        p[j] = 0.0
+        inverse[j] = -diagonal[j]
+    add_column_sums(start, column, mask, d, inverse)
+    rho, square = 0.0, 0.0
+    for j in range(x.size):
+        inverse[j] = -1.0 / inverse[j]
+        rho += inverse[j] * r[j] * r[j]
+        square += r[j] * r[j]
+    ratio = 0.0
+    for _ in range(_MAX_ITER):
+        if square <= accuracy * accuracy:
+            return
+        for j in range(x.size):
+            p[j] = inverse[j] * r[j] + ratio * p[j]
+            q[j] = diagonal[j] * p[j]
+        _subtract_gram(start, column, mask, d, p, q)
+        curvature = dot(p, q)
+        if curvature <= 0.0:
+            return
+        step, last, rho, square = rho / curvature, rho, 0.0, 0.0
+        for j in range(x.size):
+            x[j] += step * p[j]
+            r[j] -= step * q[j]
+            rho += inverse[j] * r[j] * r[j]
+            square += r[j] * r[j]
+        ratio = rho / last

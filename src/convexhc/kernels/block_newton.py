@@ -49,22 +49,20 @@ class Groups(NamedTuple):
     inverse: FloatArray
 
 
-@njit(cache=True, nogil=True)
 def blocks(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> Blocks:
     """Blocks of mass + sigma D'J D. O(E m^2 + n m^3)."""
-    # A literal number of columns lets the compiler unroll the inner loops: half the time.
-    if at.total.shape[1] == 2:
-        return _blocks(2, sigma, mass, edges, at)
-    if at.total.shape[1] == 3:
-        return _blocks(3, sigma, mass, edges, at)
-    return _blocks(at.total.shape[1], sigma, mass, edges, at)
+    n, m = at.total.shape
+    out = Blocks(np.empty((edges.tail.size, m, m)), np.zeros((n, m, m)), np.empty((n, m, m)))
+    _FILL.get(m, _fill)(sigma, mass, edges, at, out)
+    return out
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _blocks(m: int, sigma: float, mass: FloatArray, edges: Edges, at: Response) -> Blocks:
-    n = mass.size
-    edge, node = np.empty((edges.tail.size, m, m)), np.zeros((n, m, m))
-    for i in range(n):
+def _fill_blocks(
+    m: int, sigma: float, mass: FloatArray, edges: Edges, at: Response, out: Blocks
+) -> None:
+    edge, node, inverse = out
+    for i in range(mass.size):
         for k in range(m):
             node[i, k, k] = mass[i]
     for e in range(edges.tail.size):
@@ -78,10 +76,11 @@ def _blocks(m: int, sigma: float, mass: FloatArray, edges: Edges, at: Response) 
                 edge[e, k, q] = entry
                 node[i, k, q] += entry
                 node[j, k, q] += entry
-    inverse = node.copy()
-    for i in range(n):
+    for i in range(mass.size):
+        for k in range(m):
+            for q in range(m):
+                inverse[i, k, q] = node[i, k, q]
         _invert(m, inverse[i], mass[i])
-    return Blocks(edge, node, inverse)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -98,6 +97,25 @@ def _invert(m: int, A: FloatArray, least: float) -> None:
                 A[k, p] = 0.0
                 for q in range(m):
                     A[k, q] -= factor * A[p, q]
+
+
+@njit(cache=True, nogil=True)
+def _fill(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: Blocks) -> None:
+    _fill_blocks(at.total.shape[1], sigma, mass, edges, at, out)
+
+
+# A literal number of columns lets the compiler unroll the inner loops: half the time.
+@njit(cache=True, nogil=True)
+def _fill_2(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: Blocks) -> None:
+    _fill_blocks(2, sigma, mass, edges, at, out)
+
+
+@njit(cache=True, nogil=True)
+def _fill_3(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: Blocks) -> None:
+    _fill_blocks(3, sigma, mass, edges, at, out)
+
+
+_FILL = {2: _fill_2, 3: _fill_3}
 
 
 def no_groups(m: int) -> Groups:
@@ -122,25 +140,27 @@ def stiff_groups(mass: FloatArray, edges: Edges, at: Response, here: Blocks) -> 
     )
 
 
-@njit(cache=True, nogil=True)
 def _numbered(labels: IntArray) -> IntArray:
     """Number the groups of at least two nodes; -1 for single nodes."""
-    size = np.bincount(labels)
-    number, count = np.empty(size.size, np.int64), 0
-    for g in range(size.size):
-        number[g] = count if size[g] > 1 else -1
-        count += size[g] > 1
-    return number[labels]
+    several = np.bincount(labels) > 1
+    number = np.where(several, np.cumsum(several) - 1, -1)
+    return np.asarray(number[labels])
+
+
+def _group_blocks(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray) -> FloatArray:
+    """Inverse block of every group: its mass plus H_e of the edges that leave it."""
+    inside, m = number >= 0, edge.shape[1]
+    weight = np.bincount(number[inside], mass[inside])
+    out = np.zeros((weight.size, m, m))
+    _fill_groups(number, weight, edges, edge, out)
+    return out
 
 
 @njit(cache=True, nogil=True)
-def _group_blocks(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray) -> FloatArray:
-    """Inverse block of every group: its mass plus H_e of the edges that leave it."""
-    weight, m = np.zeros(number.max() + 1), edge.shape[1]
-    for i in range(mass.size):
-        if number[i] >= 0:
-            weight[number[i]] += mass[i]
-    out = np.zeros((weight.size, m, m))
+def _fill_groups(
+    number: IntArray, weight: FloatArray, edges: Edges, edge: FloatArray, out: FloatArray
+) -> None:
+    m = edge.shape[1]
     for g in range(weight.size):
         for k in range(m):
             out[g, k, k] = weight[g]
@@ -155,7 +175,6 @@ def _group_blocks(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatA
                         out[h, k, q] += edge[e, k, q]
     for g in range(weight.size):
         _invert(m, out[g], weight[g])
-    return out
 
 
 @njit(cache=True, nogil=True)
@@ -181,7 +200,86 @@ def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int
     return row, column, value
 
 
+_System = tuple[int, FloatArray, Edges, Blocks, Groups, FloatArray]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _apply(system: _System, x: FloatArray, out: FloatArray) -> float:
+    """Write (mass + D'H D) x to ``out``; return its inner product with x. O(E m^2)."""
+    m, mass, edges, at, _, _ = system
+    inner = 0.0
+    for i in range(mass.size):
+        for k in range(m):
+            out[i * m + k] = mass[i] * x[i * m + k]
+    for e in range(edges.tail.size):
+        i, j = edges.tail[e] * m, edges.head[e] * m
+        for k in range(m):
+            image = 0.0
+            for q in range(m):
+                image += at.edge[e, k, q] * (x[i + q] - x[j + q])
+            out[i + k] += image
+            out[j + k] -= image
+    for k in range(x.size):
+        inner += x[k] * out[k]
+    return inner
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _precondition(system: _System, r: FloatArray, out: FloatArray) -> tuple[float, float]:
+    """Write the preconditioner times r to ``out``; return its inner product with r. O(n m^2)."""
+    m, mass, _, at, groups, pooled = system
+    inner = 0.0
+    for i in range(mass.size):
+        for k in range(m):
+            total = 0.0
+            for q in range(m):
+                total += at.inverse[i, k, q] * r[i * m + q]
+            out[i * m + k] = total
+            inner += total * r[i * m + k]
+    for g in range(pooled.shape[0]):
+        for k in range(m):
+            pooled[g, k] = 0.0
+    for p in range(groups.node.size):
+        for k in range(m):
+            pooled[groups.group[p], k] += r[groups.node[p] * m + k]
+    for p in range(groups.node.size):
+        i, g = groups.node[p] * m, groups.group[p]
+        for k in range(m):
+            total = 0.0
+            for q in range(m):
+                total += groups.inverse[g, k, q] * pooled[g, q]
+            out[i + k] += total
+            inner += total * r[i + k]
+    return inner, inner
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST)
+def _solve(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
+    return conjugate_gradients(  # type: ignore[no-any-return]
+        _apply, _precondition, system, work, tol, 0.0, max_iter
+    )
+
+
+# A literal number of columns lets the compiler unroll the inner loops: half the time.
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _solve_2(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
+    _, mass, edges, at, groups, pooled = system
+    return conjugate_gradients(  # type: ignore[no-any-return]
+        _apply, _precondition, (2, mass, edges, at, groups, pooled), work, tol, 0.0, max_iter
+    )
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _solve_3(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
+    _, mass, edges, at, groups, pooled = system
+    return conjugate_gradients(  # type: ignore[no-any-return]
+        _apply, _precondition, (3, mass, edges, at, groups, pooled), work, tol, 0.0, max_iter
+    )
+
+
+_SOLVE = {2: _solve_2, 3: _solve_3}
+
+
 def block_direction(
     G: FloatArray,
     mass: FloatArray,
@@ -197,67 +295,8 @@ def block_direction(
     that of zero. Any number of iterations gives a descent direction. O(E m^2) per iteration.
     """
     m, pooled = G.shape[1], np.empty((groups.inverse.shape[0], G.shape[1]))
-    # A literal number of columns lets the compiler unroll the inner loops: half the time.
-    if m == 2:
-        return conjugate_gradients(
-            _apply, _precondition, (2, mass, edges, at, groups, pooled), -G, tol, 0.0, max_iter
-        )
-    if m == 3:
-        return conjugate_gradients(
-            _apply, _precondition, (3, mass, edges, at, groups, pooled), -G, tol, 0.0, max_iter
-        )
-    return conjugate_gradients(
-        _apply, _precondition, (m, mass, edges, at, groups, pooled), -G, tol, 0.0, max_iter
-    )
-
-
-_System = tuple[int, FloatArray, Edges, Blocks, Groups, FloatArray]
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _apply(system: _System, X: FloatArray, out: FloatArray) -> float:
-    """Write (mass + D'H D) X to ``out``; return its inner product with X. O(E m^2)."""
-    m, mass, edges, at, _, _ = system
-    inner = 0.0
-    for i in range(X.shape[0]):
-        for k in range(m):
-            out[i, k] = mass[i] * X[i, k]
-    for e in range(edges.tail.size):
-        i, j = edges.tail[e], edges.head[e]
-        for k in range(m):
-            image = 0.0
-            for q in range(m):
-                image += at.edge[e, k, q] * (X[i, q] - X[j, q])
-            out[i, k] += image
-            out[j, k] -= image
-    for i in range(X.shape[0]):
-        for k in range(m):
-            inner += X[i, k] * out[i, k]
-    return inner
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _precondition(system: _System, R: FloatArray, out: FloatArray) -> tuple[float, float]:
-    """Write the preconditioner times R to ``out``; return its inner product with R. O(n m^2)."""
-    m, _, _, at, groups, pooled = system
-    inner = 0.0
-    for i in range(R.shape[0]):
-        for k in range(m):
-            total = 0.0
-            for q in range(m):
-                total += at.inverse[i, k, q] * R[i, q]
-            out[i, k] = total
-            inner += total * R[i, k]
-    pooled[:] = 0.0
-    for p in range(groups.node.size):
-        for k in range(m):
-            pooled[groups.group[p], k] += R[groups.node[p], k]
-    for p in range(groups.node.size):
-        i, g = groups.node[p], groups.group[p]
-        for k in range(m):
-            total = 0.0
-            for q in range(m):
-                total += groups.inverse[g, k, q] * pooled[g, q]
-            out[i, k] += total
-            inner += total * R[i, k]
-    return inner, inner
+    work = np.empty((5, G.size))
+    np.negative(G.ravel(), out=work[1])
+    system = (m, mass, edges, at, groups, pooled)
+    converged = _SOLVE.get(m, _solve)(system, work, tol, max_iter)
+    return work[0].reshape(G.shape), bool(converged)

@@ -18,7 +18,11 @@ def _root(parent: IntArray, node: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _numbered(parent: IntArray) -> IntArray:
+def _labels(parent: IntArray, tail: IntArray, head: IntArray) -> IntArray:
+    """Labels of the components of a forest after joining the ends of every edge."""
+    for e in range(tail.size):
+        a, b = _root(parent, tail[e]), _root(parent, head[e])
+        parent[max(a, b)] = min(a, b)
     n = parent.size
     labels = np.empty(n, np.int64)
     count = 0
@@ -32,7 +36,6 @@ def _numbered(parent: IntArray) -> IntArray:
     return labels
 
 
-@njit(cache=True, nogil=True)
 def components(n: int, tail: IntArray, head: IntArray, joined: NDArray[np.bool_]) -> IntArray:
     """Components of n nodes under the edges marked ``joined``, numbered by first occurrence.
 
@@ -43,9 +46,4 @@ def components(n: int, tail: IntArray, head: IntArray, joined: NDArray[np.bool_]
     >>> components(4, np.array([1, 0]), np.array([3, 2]), np.array([True, False]))
     array([0, 1, 2, 1])
     """
-    parent = np.arange(n)
-    for e in range(tail.size):
-        if joined[e]:
-            a, b = _root(parent, tail[e]), _root(parent, head[e])
-            parent[max(a, b)] = min(a, b)
-    return _numbered(parent)
+    return np.asarray(_labels(np.arange(n), tail[joined], head[joined]))

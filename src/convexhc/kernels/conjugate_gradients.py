@@ -26,25 +26,25 @@ def conjugate_gradients(
     apply: Apply,
     precondition: Precondition,
     system: Any,
-    B: FloatArray,
+    work: FloatArray,
     rtol: float,
     atol: float,
     max_iter: int,
-) -> tuple[FloatArray, bool]:
-    """Solve A X = B for a symmetric positive definite operator A.
+) -> bool:
+    """Solve A x = b for a symmetric positive definite operator A.
 
     Parameters
     ----------
     apply : compiled function
-        ``apply(system, P, Q)`` writes A P to Q and returns <P, A P>, or zero where that is
+        ``apply(system, p, q)`` writes A p to q and returns <p, A p>, or zero where that is
         round-off, which ends the iteration.
     precondition : compiled function
-        ``precondition(system, R, Z)`` writes M R to Z and returns <R, M R> and the squared
+        ``precondition(system, r, z)`` writes M r to z and returns <r, M r> and the squared
         residual norm that the tolerances refer to.
     system : tuple
         The data of both functions.
-    B : array of any shape, C-ordered
-        Right-hand side; overwritten by the residual.
+    work : array of shape (5, size)
+        Row 0 receives x, row 1 contains b and receives the residual; the others are scratch.
     rtol, atol : float
         Stop when the residual norm is at most ``max(rtol * initial norm, atol)``.
     max_iter : int
@@ -52,23 +52,22 @@ def conjugate_gradients(
 
     Returns
     -------
-    X : array of the shape of B
-        The iterate; the first iterate is zero. Any number of iterations decreases
-        1/2 <X, A X> - <B, X>.
-    converged : bool
-        Whether the residual norm is within the tolerance.
+    bool
+        Whether the residual norm is within the tolerance. The first iterate is zero, and any number
+        of iterations decreases 1/2 <x, A x> - <b, x>.
     """
-    X, Z, P, Q = np.zeros(B.shape), np.empty(B.shape), np.zeros(B.shape), np.empty(B.shape)
-    x, r, z = X.reshape(B.size), B.reshape(B.size), Z.reshape(B.size)
-    p, q = P.reshape(B.size), Q.reshape(B.size)
-    rho, square = precondition(system, B, Z)
+    x, r, z, p, q = work[0], work[1], work[2], work[3], work[4]
+    for k in range(x.size):
+        x[k] = 0.0
+        p[k] = 0.0
+    rho, square = precondition(system, r, z)
     target, ratio = max(rtol * rtol * square, atol * atol), 0.0
     for _ in range(max_iter):
         if square <= target:
             break
         for k in range(z.size):
             p[k] = z[k] + ratio * p[k]
-        curvature = apply(system, P, Q)
+        curvature = apply(system, p, q)
         if curvature <= 0.0:
             break
         step = rho / curvature
@@ -76,9 +75,9 @@ def conjugate_gradients(
             x[k] += step * p[k]
             r[k] -= step * q[k]
         last = rho
-        rho, square = precondition(system, B, Z)
+        rho, square = precondition(system, r, z)
         ratio = rho / last
-    return X, square <= target
+    return square <= target
 
 
 def block_conjugate_gradients(

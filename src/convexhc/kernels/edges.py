@@ -35,13 +35,27 @@ class Edges(NamedTuple):
 
     def at(self, chosen: IntArray) -> Edges:
         """The edges with the given indices."""
-        return Edges(
+        return Edges.of(
             self.tail[chosen],
             self.head[chosen],
             self.soft[chosen],
             self.block[chosen],
             self.stiffness[chosen],
         )
+
+    @staticmethod
+    def of(
+        tail: IntArray,
+        head: IntArray,
+        soft: FloatArray,
+        block: FloatArray,
+        stiffness: FloatArray,
+    ) -> Edges:
+        """Edges with read-only arrays, all of them: a kernel is compiled once per type."""
+        arrays = [a.view() for a in (tail, head, soft, block, stiffness)]
+        for array in arrays:
+            array.flags.writeable = False
+        return Edges(*arrays)
 
 
 class Scratch(NamedTuple):

@@ -101,9 +101,9 @@ def _tally_run(
     left = np.empty(m)
     for i in range(run[0], run[1]):
         here = X[i]
-        left[:] = R[i]
         largest = out.wanted[i]
         for k in range(m):
+            left[k] = R[i, k]
             largest = max(largest, abs(left[k]))
         out.wanted[i] = largest
         for p in range(net.start[i], net.start[i + 1]):
@@ -172,8 +172,9 @@ def add_squares(
 
 
 class _Network(NamedTuple):
-    """Edges of a weighted Laplacian, and the weighted degree of every node and its inverse."""
+    """Number of columns, edges of a weighted Laplacian, weighted degrees and their inverses."""
 
+    m: int
     tail: IntArray
     head: IntArray
     conductance: FloatArray
@@ -184,34 +185,40 @@ class _Network(NamedTuple):
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, inline="always")
 def _apply_laplacian(network: _Network, P: FloatArray, Q: FloatArray) -> float:
     """Write L P to Q; return <P, L P>, zero where P is constant up to round-off. O(E m)."""
-    tail, head, conductance, degree, _ = network
-    m, curvature, bound = P.shape[1], 0.0, 0.0
-    Q[:] = 0.0
+    m, tail, head, conductance, degree, _ = network
+    curvature, bound = 0.0, 0.0
     for i in range(degree.size):
         for k in range(m):
-            bound += degree[i] * P[i, k] * P[i, k]
+            Q[i * m + k] = 0.0
+            bound += degree[i] * P[i * m + k] * P[i * m + k]
     for e in range(tail.size):
-        i, j, c = tail[e], head[e], conductance[e]
+        i, j, c = tail[e] * m, head[e] * m, conductance[e]
         for k in range(m):
-            apart = P[i, k] - P[j, k]
+            apart = P[i + k] - P[j + k]
             curvature += c * apart * apart
-            Q[i, k] += c * apart
-            Q[j, k] -= c * apart
+            Q[i + k] += c * apart
+            Q[j + k] -= c * apart
     return curvature if curvature > 1e-14 * bound else 0.0
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, inline="always")
 def _divide_by_degree(network: _Network, R: FloatArray, Z: FloatArray) -> tuple[float, float]:
     """Write R over the degrees to Z; return <R, Z> twice."""
-    inverse, rho = network.inverse, 0.0
+    m, inverse, rho = network.m, network.inverse, 0.0
     for i in range(inverse.size):
-        for k in range(R.shape[1]):
-            Z[i, k] = inverse[i] * R[i, k]
-            rho += R[i, k] * Z[i, k]
+        for k in range(i * m, (i + 1) * m):
+            Z[k] = inverse[i] * R[k]
+            rho += R[k] * Z[k]
     return rho, rho
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _solve_laplacian(network: _Network, work: FloatArray, tol: float, max_iter: int) -> bool:
+    return conjugate_gradients(  # type: ignore[no-any-return]
+        _apply_laplacian, _divide_by_degree, network, work, tol, 0.0, max_iter
+    )
+
+
 def potentials(
     R: FloatArray,
     tail: IntArray,
@@ -225,18 +232,13 @@ def potentials(
     Preconditioned by the diagonal, to a relative residual of ``tol`` in the norm of the
     preconditioner. O(E m) per iteration.
     """
-    degree = np.zeros(R.shape[0])
-    for e in range(tail.size):
-        degree[tail[e]] += conductance[e]
-        degree[head[e]] += conductance[e]
-    inverse = np.zeros(degree.size)
-    for i in range(degree.size):
-        if degree[i] > 0.0:
-            inverse[i] = 1.0 / degree[i]
-    network = _Network(tail, head, conductance, degree, inverse)
-    return conjugate_gradients(
-        _apply_laplacian, _divide_by_degree, network, R.copy(), tol, 0.0, max_iter
-    )[0]
+    n, m = R.shape
+    degree = np.bincount(tail, conductance, n) + np.bincount(head, conductance, n)
+    inverse = np.divide(1.0, degree, out=np.zeros(n), where=degree > 0.0)
+    work = np.empty((5, n * m))
+    work[1] = R.ravel()
+    _solve_laplacian(_Network(m, tail, head, conductance, degree, inverse), work, tol, max_iter)
+    return work[0].reshape(n, m)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -265,7 +267,8 @@ def spread(Z: FloatArray, pair: IntArray, part: FloatArray, rest: FloatArray) ->
             for k in range(rest.shape[1]):
                 out[e, k] = part[e] * Z[pair[e], k]
         else:
-            out[e] = rest[e]
+            for k in range(rest.shape[1]):
+                out[e, k] = rest[e, k]
     return out
 
 
@@ -328,7 +331,8 @@ def surplus(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
         for k in range(y.size):
             total += max(abs(y[k]) - s, 0.0) ** 2
         if math.sqrt(total) <= b:
-            y[:] = 0.0
+            for k in range(y.size):
+                y[k] = 0.0
             continue
         for _ in range(60):
             t = 0.5 * (low + high)

@@ -59,7 +59,6 @@ def allocate_response(n_edges: int, n: int, m: int, *, round_balls: bool = False
     )
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
 def dual_response(
     C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
@@ -70,12 +69,7 @@ def dual_response(
     """
     if out.round:
         return _round_response(C, Y, sigma, edges, out)
-    # A literal number of columns lets the compiler unroll the inner loops: half the time.
-    if C.shape[1] == 2:
-        return _general_response(2, C, Y, sigma, edges, out)
-    if C.shape[1] == 3:
-        return _general_response(3, C, Y, sigma, edges, out)
-    return _general_response(C.shape[1], C, Y, sigma, edges, out)
+    return _GENERAL_RESPONSE.get(C.shape[1], _response)(C, Y, sigma, edges, out)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -84,7 +78,9 @@ def _round_response(
 ) -> tuple[float, float]:
     """`dual_response` without soft thresholds: half the arithmetic and half the memory."""
     m, smoothed, slack = C.shape[1], 0.0, 0.0
-    out.total[:] = 0.0
+    for i in range(C.shape[0]):
+        for k in range(m):
+            out.total[i, k] = 0.0
     for e in range(edges.tail.size):
         i, j, block = edges.tail[e], edges.head[e], edges.block[e]
         here, there, y, shifted = C[i], C[j], Y[e], out.Y[e]
@@ -118,7 +114,9 @@ def _general_response(
     m: int, C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
     smoothed, slack = 0.0, 0.0
-    out.total[:] = 0.0
+    for i in range(C.shape[0]):
+        for k in range(m):
+            out.total[i, k] = 0.0
     for e in range(edges.tail.size):
         i, j, soft, block = edges.tail[e], edges.head[e], edges.soft[e], edges.block[e]
         squares, absolutes, length = 0.0, 0.0, 0.0
@@ -150,6 +148,31 @@ def _general_response(
         smoothed += shrink * (soft * prox + block * length) + 0.5 * inside
         slack += block * math.sqrt(squares) + soft * absolutes - along
     return smoothed / sigma, slack
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _response(
+    C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
+) -> tuple[float, float]:
+    return _general_response(C.shape[1], C, Y, sigma, edges, out)
+
+
+# A literal number of columns lets the compiler unroll the inner loops: half the time.
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _response_2(
+    C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
+) -> tuple[float, float]:
+    return _general_response(2, C, Y, sigma, edges, out)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _response_3(
+    C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
+) -> tuple[float, float]:
+    return _general_response(3, C, Y, sigma, edges, out)
+
+
+_GENERAL_RESPONSE = {2: _response_2, 3: _response_3}
 
 
 @njit(cache=True, nogil=True)
@@ -216,8 +239,9 @@ def fidelity_gradient(
 
 
 class _System(NamedTuple):
-    """The Newton matrix mass + sigma D'J D (J from ``at``) and its diagonal."""
+    """The Newton matrix mass + sigma D'J D (J from ``at``), its diagonal, and the columns."""
 
+    m: int
     sigma: float
     mass: FloatArray
     edges: Edges
@@ -225,100 +249,99 @@ class _System(NamedTuple):
     diagonal: FloatArray
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
-def _apply_hessian(system: _System, X: FloatArray, out: FloatArray) -> float:
-    """Write (mass + sigma D'J D) X to ``out``; return its inner product with X. O(E m)."""
-    sigma, mass, edges, at, _ = system
-    m = X.shape[1]
-    for i in range(X.shape[0]):
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _apply_round(system: _System, x: FloatArray, out: FloatArray) -> float:
+    """Write (mass + sigma D'J D) x to ``out`` for round dual balls; return <x, out>. O(E m).
+
+    No entry of V is below a soft threshold.
+    """
+    m, sigma, mass, edges, at, _ = system
+    for i in range(mass.size):
+        for k in range(i * m, (i + 1) * m):
+            out[k] = mass[i] * x[k]
+    for e in range(edges.tail.size):
+        i, j, kept, along = edges.tail[e] * m, edges.head[e] * m, at.kept[e], 0.0
         for k in range(m):
-            out[i, k] = mass[i] * X[i, k]
-    if at.round:
-        _add_round_curvature(sigma, edges, at, X, out)
-    else:
-        _add_curvature(sigma, edges, at, X, out)
+            along += kept[k] * (x[i + k] - x[j + k])
+        rest = sigma * (1.0 - at.shrink[e])
+        along *= sigma * at.bend[e]
+        for k in range(m):
+            image = rest * (x[i + k] - x[j + k]) - along * kept[k]
+            out[i + k] += image
+            out[j + k] -= image
     inner = 0.0
-    for i in range(X.shape[0]):
-        for k in range(m):
-            inner += X[i, k] * out[i, k]
+    for k in range(x.size):
+        inner += x[k] * out[k]
     return inner
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
-def _add_round_curvature(
-    sigma: float, edges: Edges, at: Response, X: FloatArray, out: FloatArray
-) -> None:
-    """Add sigma D'J D X for round dual balls: no entry of V is below a soft threshold."""
-    m = X.shape[1]
+@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+def _apply(system: _System, x: FloatArray, out: FloatArray) -> float:
+    """Write (mass + sigma D'J D) x to ``out``; return <x, out>. O(E m)."""
+    m, sigma, mass, edges, at, _ = system
+    for i in range(mass.size):
+        for k in range(i * m, (i + 1) * m):
+            out[k] = mass[i] * x[k]
     for e in range(edges.tail.size):
-        i, j, along = edges.tail[e], edges.head[e], 0.0
+        i, j, kept = edges.tail[e] * m, edges.head[e] * m, at.kept[e]
+        fused, along = at.fused[e], 0.0
         for k in range(m):
-            along += at.kept[e, k] * (X[i, k] - X[j, k])
-        along *= sigma * at.bend[e]
-        rest = sigma * (1.0 - at.shrink[e])
-        for k in range(m):
-            image = rest * (X[i, k] - X[j, k]) - along * at.kept[e, k]
-            out[i, k] += image
-            out[j, k] -= image
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST)
-def _add_curvature(
-    sigma: float, edges: Edges, at: Response, X: FloatArray, out: FloatArray
-) -> None:
-    """Add sigma D'J D X for dual balls with soft thresholds."""
-    m = X.shape[1]
-    for e in range(edges.tail.size):
-        i, j, kept = edges.tail[e], edges.head[e], at.kept[e]
-        if at.fused[e]:
-            for k in range(m):
-                image = sigma * (X[i, k] - X[j, k])
-                out[i, k] += image
-                out[j, k] -= image
-            continue
-        along = 0.0
-        for k in range(m):
-            along += kept[k] * (X[i, k] - X[j, k])
-        along *= sigma * at.bend[e]
-        rest = sigma * (1.0 - at.shrink[e])
+            along += kept[k] * (x[i + k] - x[j + k])
+        along = 0.0 if fused else sigma * at.bend[e] * along
+        rest = sigma if fused else sigma * (1.0 - at.shrink[e])
         for k in range(m):
             scale = rest if kept[k] != 0.0 else sigma
-            image = scale * (X[i, k] - X[j, k]) - along * kept[k]
-            out[i, k] += image
-            out[j, k] -= image
+            image = scale * (x[i + k] - x[j + k]) - along * kept[k]
+            out[i + k] += image
+            out[j + k] -= image
+    inner = 0.0
+    for k in range(x.size):
+        inner += x[k] * out[k]
+    return inner
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
-def _divide_by_diagonal(system: _System, R: FloatArray, Z: FloatArray) -> tuple[float, float]:
-    """Write R over the diagonal to Z; return <R, Z> twice."""
+def _divide_by_diagonal(system: _System, r: FloatArray, z: FloatArray) -> tuple[float, float]:
+    """Write r over the diagonal to z; return <r, z> twice."""
     diagonal, rho = system.diagonal, 0.0
-    for i in range(R.shape[0]):
-        for k in range(R.shape[1]):
-            Z[i, k] = R[i, k] / diagonal[i, k]
-            rho += R[i, k] * Z[i, k]
+    for k in range(r.size):
+        z[k] = r[k] / diagonal[k]
+        rho += r[k] * z[k]
     return rho, rho
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> FloatArray:
-    """Diagonal of mass + sigma D'J D. O(E m)."""
-    n, m = at.total.shape
-    out = np.empty((n, m))
-    for i in range(n):
-        out[i] = mass[i]
+def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: FloatArray) -> None:
+    """Write the diagonal of mass + sigma D'J D. O(E m)."""
+    m = at.total.shape[1]
+    for i in range(mass.size):
+        for k in range(i * m, (i + 1) * m):
+            out[k] = mass[i]
     for e in range(edges.tail.size):
-        i, j = edges.tail[e], edges.head[e]
+        i, j = edges.tail[e] * m, edges.head[e] * m
         rest, bent = sigma * (1.0 - at.shrink[e]), sigma * at.bend[e]
         for k in range(m):
             kept = at.kept[e, k]
             full = kept == 0.0 and not at.round and not at.fused[e]
             entry = (sigma if full else rest) - bent * kept * kept
-            out[i, k] += entry
-            out[j, k] += entry
-    return out
+            out[i + k] += entry
+            out[j + k] += entry
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
+def _solve_round(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
+    return conjugate_gradients(  # type: ignore[no-any-return]
+        _apply_round, _divide_by_diagonal, system, work, tol, 0.0, max_iter
+    )
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _solve(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
+    return conjugate_gradients(  # type: ignore[no-any-return]
+        _apply, _divide_by_diagonal, system, work, tol, 0.0, max_iter
+    )
+
+
 def newton_direction(
     G: FloatArray,
     sigma: float,
@@ -333,5 +356,11 @@ def newton_direction(
     Returns X and whether its residual, in the norm of the preconditioner, is within ``tol`` of
     that of zero. Any number of iterations gives a descent direction. O(E m) per iteration.
     """
-    system = _System(sigma, mass, edges, at, _diagonal(sigma, mass, edges, at))
-    return conjugate_gradients(_apply_hessian, _divide_by_diagonal, system, -G, tol, 0.0, max_iter)
+    work = np.empty((6, G.size))
+    np.negative(G.ravel(), out=work[1])
+    diagonal = work[5]
+    _diagonal(sigma, mass, edges, at, diagonal)
+    system = _System(G.shape[1], sigma, mass, edges, at, diagonal)
+    solve = _solve_round if at.round else _solve
+    converged = solve(system, work[:5], tol, max_iter)
+    return work[0].reshape(G.shape), bool(converged)

@@ -15,22 +15,23 @@ Real = NDArray[Any]
 _FAST = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, nogil=True)
 def group_means(C: FloatArray, labels: Labels, mass: FloatArray) -> FloatArray:
     """Mean row of every group, rows weighted by their mass. O(n m).
 
     Groups are numbered from zero, and none is empty.
     """
-    weight = np.zeros(labels.max() + 1)
-    for i in range(labels.size):
-        weight[labels[i]] += mass[i]
+    weight = np.bincount(labels, mass)
     out = np.zeros((weight.size, C.shape[1]))
-    for i in range(labels.size):
-        share = mass[i] / weight[labels[i]]
-        row = out[labels[i]]
-        for k in range(C.shape[1]):
-            row[k] += share * C[i, k]
+    _add_shares(np.ascontiguousarray(C), labels, mass / weight[labels], out)
     return out
+
+
+@njit(cache=True, nogil=True)
+def _add_shares(C: FloatArray, labels: Labels, share: FloatArray, out: FloatArray) -> None:
+    for i in range(labels.size):
+        g = labels[i]
+        for k in range(C.shape[1]):
+            out[g, k] += share[i] * C[i, k]
 
 
 @njit(cache=True, nogil=True)

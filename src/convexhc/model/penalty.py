@@ -132,7 +132,7 @@ class Fusion:
         g = self.differences.graph
         radius = self.lam * g.weight
         soft, block = self.l1_ratio * radius, (1.0 - self.l1_ratio) * radius
-        return Edges(g.tail, g.head, soft, block, self.differences.stiffness)
+        return Edges.of(g.tail, g.head, soft, block, self.differences.stiffness)
 
     @property
     def graph(self) -> Graph:
