@@ -6,10 +6,12 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TextIO
 
 from convexhc._text import clock, counted
+from convexhc.kernels.compile import announced
 from convexhc.path.level import Level
 from convexhc.path.plan import Plan
 
@@ -54,6 +56,13 @@ class ProgressLine:
         self.stream.flush()
         self.drawn = True
 
+    def note(self, text: str) -> None:
+        """Write a text in place of the line, until it is redrawn."""
+        if not self.quiet and self.stream.isatty():
+            self.stream.write(f"\r\x1b[K{text}")
+            self.stream.flush()
+            self.drawn = True
+
     def _time_left(self, share: float) -> str:
         spent, done = self.now() - self.began, share - self.lowest
         if done < 0.05 or spent < 1.0:
@@ -66,6 +75,16 @@ class ProgressLine:
             self.stream.write("\r\x1b[K")
             self.stream.flush()
         self.drawn, self.lowest = False, math.inf
+
+
+def compile_notice(
+    progress: bool | ProgressLine | Callable[[Level], object],
+) -> AbstractContextManager[None]:
+    """Context in which the progress line says when kernels are compiled."""
+    line = ProgressLine(sys.stderr) if progress is True else progress
+    if not isinstance(line, ProgressLine):
+        return nullcontext()
+    return announced(lambda: line.note("compiling, once per installation ..."))
 
 
 def progress_listener(

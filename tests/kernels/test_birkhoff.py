@@ -298,3 +298,12 @@ def test_rejects_non_finite_input(bad):
 def test_rejects_mismatched_shapes(X, options, match):
     with pytest.raises(ValueError, match=match):
         project(X, **options)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_residual_of_an_unchecked_bad_matrix_is_not_small(bad):
+    X = np.eye(4)
+    X[1, 2] = bad
+    with np.errstate(invalid="ignore"):
+        found = project(X, check=False, max_newton=5)
+    assert not found.residual <= 1e-3 or (bad == -np.inf and found.C[1, 2] == 0.0)

@@ -12,7 +12,7 @@ from convexhc.path.engine import FusionModel, run
 from convexhc.path.graph_model import GraphModel
 from convexhc.path.path import Path
 from convexhc.path.plan import Bisecting, Descending, Grid, Plan
-from convexhc.progress_line import progress_listener
+from convexhc.progress_line import compile_notice, progress_listener
 from convexhc.provenance import Provenance, fingerprint
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.memory import check_memory
@@ -118,7 +118,8 @@ def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path
         options.record(similarity=similarity_record(K)), fingerprint(graph, problem.penalty.graph)
     )
     model = GraphModel(graph, problem, options.method, options.tol, options.max_iter, from_above)
-    with threads_along(problem.shape, dense=problem.fidelity.dense_products):
+    threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
+    with compile_notice(monitor.progress), threads:
         plan = choose_plan(model, options)
         return run(
             model,

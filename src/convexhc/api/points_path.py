@@ -19,7 +19,7 @@ from convexhc.model.problem import FusionProblem, points_problem
 from convexhc.path.engine import run
 from convexhc.path.path import Path
 from convexhc.path.points_model import PointsModel
-from convexhc.progress_line import progress_listener
+from convexhc.progress_line import compile_notice, progress_listener
 from convexhc.provenance import Provenance
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.point_kernels import read_points
@@ -152,16 +152,17 @@ def points_path(
         options.max_iter,
         options.max_clusters is not None,
     )
-    plan = choose_plan(model, options)
-    provenance = Provenance.of(options.record(**record), _digest(problem))
-    return run(
-        model,
-        plan,
-        provenance,
-        keep=options.keeper(small=X.size <= _KEEP_NUMBERS),
-        store=monitor.store(provenance, problem),
-        listen=progress_listener(monitor.progress, monitor.on_check, plan),
-    )
+    with compile_notice(monitor.progress):
+        plan = choose_plan(model, options)
+        provenance = Provenance.of(options.record(**record), _digest(problem))
+        return run(
+            model,
+            plan,
+            provenance,
+            keep=options.keeper(small=X.size <= _KEEP_NUMBERS),
+            store=monitor.store(provenance, problem),
+            listen=progress_listener(monitor.progress, monitor.on_check, plan),
+        )
 
 
 def _edge_weights(X: FloatArray, weights: Any) -> Graph:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from convexhc._types import FloatArray
+from convexhc.kernels.compile import FAST, compiled
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=FAST)
 def nonnegativity_update(
     C: FloatArray, V: FloatArray, S: FloatArray, tau: float, relax: float, right: FloatArray
 ) -> tuple[float, float]:
@@ -32,7 +31,7 @@ def nonnegativity_update(
     return primal, moved
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath=frozenset({"contract"}))
 def add_tangent(R: FloatArray, C: FloatArray, G: FloatArray, curvature: float) -> None:
     """R <- R + curvature C - G, in place: the linearised quadratic at C. O(n m)."""
     for i in range(R.shape[0]):

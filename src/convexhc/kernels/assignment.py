@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from convexhc._types import FloatArray
+from convexhc.kernels.compile import FAST, compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _largest_v(G: FloatArray, u: FloatArray) -> FloatArray:
     """Return the largest v with u_i + v_j <= G_ij: v_j = min_i G_ij - u_i."""
     v: FloatArray = G[0] - u[0]
@@ -26,7 +26,7 @@ def _largest_v(G: FloatArray, u: FloatArray) -> FloatArray:
     return v
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@compiled(fastmath=FAST - {"contract"})
 def _largest_u(G: FloatArray, v: FloatArray) -> FloatArray:
     """Return the largest u with u_i + v_j <= G_ij: u_i = min_j G_ij - v_j."""
     u = np.empty(G.shape[0])

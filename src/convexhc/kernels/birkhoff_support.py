@@ -7,18 +7,16 @@ start and the mask are valid.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
+from convexhc.kernels.compile import FAST, compiled
 
 Pointer = NDArray[np.int64]
 Columns = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
-# Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
-_FAST = {"reassoc", "nsz", "contract", "arcp"}
-_compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+_compiled = compiled(fastmath=FAST | {"arcp"}, raise_on_division=False)
 
 # A support denser than this is stored as a mask instead of lists of columns.
 MAX_SPARSE = 0.15
@@ -111,15 +109,17 @@ def solve_columns(
     mask: Mask,
     d: FloatArray,
     diagonal: FloatArray,
+    r: FloatArray,
     accuracy: float,
-    V: FloatArray,
+    x: FloatArray,
+    work: FloatArray,
 ) -> None:
     """Solve (diag(diagonal) - A' diag(d) A) x = r to a residual norm of ``accuracy``.
 
-    Conjugate gradients with a Jacobi preconditioner; x is row 2 of V, r, overwritten by the
-    residual, row 3.
+    Conjugate gradients with a Jacobi preconditioner, in a workspace of three rows; r is overwritten
+    by the residual.
     """
-    x, r, p, q, inverse = V[2], V[3], V[4], V[5], V[6]
+    p, q, inverse = work[0], work[1], work[2]
     for j in range(x.size):
         x[j] = 0.0
         p[j] = 0.0

@@ -16,16 +16,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray, IntArray
+from convexhc.kernels.compile import FAST, compiled
 from convexhc.kernels.components import components
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.newton import Response
 
-_FAST = {"reassoc", "contract", "nsz"}
 # Least stiffness of the edges that join a group, in units of sigma, one set of groups each.
 _STIFF = (1.0, 0.1, 0.01, 0.001)
 
@@ -57,7 +56,7 @@ def blocks(sigma: float, mass: FloatArray, edges: Edges, at: Response) -> Blocks
     return out
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline=True)
 def _fill_blocks(
     m: int, sigma: float, mass: FloatArray, edges: Edges, at: Response, out: Blocks
 ) -> None:
@@ -83,7 +82,7 @@ def _fill_blocks(
         _invert(m, inverse[i], mass[i])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline=True)
 def _invert(m: int, A: FloatArray, least: float) -> None:
     """Invert a symmetric matrix in place; no eigenvalue, hence no pivot, is below ``least``."""
     for p in range(m):
@@ -99,18 +98,18 @@ def _invert(m: int, A: FloatArray, least: float) -> None:
                     A[k, q] -= factor * A[p, q]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fill(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: Blocks) -> None:
     _fill_blocks(at.total.shape[1], sigma, mass, edges, at, out)
 
 
 # A literal number of columns lets the compiler unroll the inner loops: half the time.
-@njit(cache=True, nogil=True)
+@compiled()
 def _fill_2(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: Blocks) -> None:
     _fill_blocks(2, sigma, mass, edges, at, out)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fill_3(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: Blocks) -> None:
     _fill_blocks(3, sigma, mass, edges, at, out)
 
@@ -150,13 +149,13 @@ def _numbered(labels: IntArray) -> IntArray:
 def _group_blocks(number: IntArray, mass: FloatArray, edges: Edges, edge: FloatArray) -> FloatArray:
     """Inverse block of every group: its mass plus H_e of the edges that leave it."""
     inside, m = number >= 0, edge.shape[1]
-    weight = np.bincount(number[inside], mass[inside])
+    weight: FloatArray = np.bincount(number[inside], mass[inside]).astype(np.float64)
     out = np.zeros((weight.size, m, m))
     _fill_groups(number, weight, edges, edge, out)
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fill_groups(
     number: IntArray, weight: FloatArray, edges: Edges, edge: FloatArray, out: FloatArray
 ) -> None:
@@ -177,7 +176,7 @@ def _fill_groups(
         _invert(m, out[g], weight[g])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int32], FloatArray]:
     """Row, column and value of the entries of the matrix; duplicates add up. O(E m^2)."""
     n, m = at.node.shape[:2]
@@ -203,7 +202,7 @@ def entries(edges: Edges, at: Blocks) -> tuple[NDArray[np.int32], NDArray[np.int
 _System = tuple[int, FloatArray, Edges, Blocks, Groups, FloatArray]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@compiled(fastmath=FAST, inline=True)
 def _apply(system: _System, x: FloatArray, out: FloatArray) -> float:
     """Write (mass + D'H D) x to ``out``; return its inner product with x. O(E m^2)."""
     m, mass, edges, at, _, _ = system
@@ -224,7 +223,7 @@ def _apply(system: _System, x: FloatArray, out: FloatArray) -> float:
     return inner
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@compiled(fastmath=FAST, inline=True)
 def _precondition(system: _System, r: FloatArray, out: FloatArray) -> tuple[float, float]:
     """Write the preconditioner times r to ``out``; return its inner product with r. O(n m^2)."""
     m, mass, _, at, groups, pooled = system
@@ -253,26 +252,24 @@ def _precondition(system: _System, r: FloatArray, out: FloatArray) -> tuple[floa
     return inner, inner
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _solve(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
-    return conjugate_gradients(  # type: ignore[no-any-return]
-        _apply, _precondition, system, work, tol, 0.0, max_iter
-    )
+    return conjugate_gradients(_apply, _precondition, system, work, tol, 0.0, max_iter)
 
 
 # A literal number of columns lets the compiler unroll the inner loops: half the time.
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _solve_2(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
     _, mass, edges, at, groups, pooled = system
-    return conjugate_gradients(  # type: ignore[no-any-return]
+    return conjugate_gradients(
         _apply, _precondition, (2, mass, edges, at, groups, pooled), work, tol, 0.0, max_iter
     )
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _solve_3(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
     _, mass, edges, at, groups, pooled = system
-    return conjugate_gradients(  # type: ignore[no-any-return]
+    return conjugate_gradients(
         _apply, _precondition, (3, mass, edges, at, groups, pooled), work, tol, 0.0, max_iter
     )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import IntArray
+from convexhc.kernels.compile import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _root(parent: IntArray, node: int) -> int:
     while parent[node] != node:
         parent[node] = parent[parent[node]]
@@ -17,7 +17,7 @@ def _root(parent: IntArray, node: int) -> int:
     return node
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _labels(parent: IntArray, tail: IntArray, head: IntArray) -> IntArray:
     """Labels of the components of a forest after joining the ends of every edge."""
     for e in range(tail.size):

@@ -12,16 +12,16 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 
 from convexhc._types import FloatArray
+from convexhc.kernels.compile import FAST, compiled
 
 Apply = Callable[[Any, FloatArray, FloatArray], float]
 Precondition = Callable[[Any, FloatArray, FloatArray], tuple[float, float]]
 
 
 # Inlined: a compiled function that takes functions as arguments cannot be cached, its callers can.
-@njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"}, inline="always")
+@compiled(raise_on_division=False, fastmath=FAST, inline=True)
 def conjugate_gradients(
     apply: Apply,
     precondition: Precondition,

@@ -15,13 +15,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, prange
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray, IntArray
+from convexhc.kernels.compile import FAST, compiled
 from convexhc.kernels.prox import split
-
-_FAST = {"reassoc", "contract", "nsz"}
 
 
 class Edges(NamedTuple):
@@ -52,10 +51,10 @@ class Edges(NamedTuple):
         stiffness: FloatArray,
     ) -> Edges:
         """Edges with read-only arrays, all of them: a kernel is compiled once per type."""
-        arrays = [a.view() for a in (tail, head, soft, block, stiffness)]
-        for array in arrays:
+        edges = Edges(tail.view(), head.view(), soft.view(), block.view(), stiffness.view())
+        for array in edges:
             array.flags.writeable = False
-        return Edges(*arrays)
+        return edges
 
 
 class Scratch(NamedTuple):
@@ -73,7 +72,7 @@ def scratch(edges: Edges, n: int, m: int) -> Scratch:
     return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def differences(C: FloatArray, edges: Edges) -> FloatArray:
     """D C, one row per edge. O(E m)."""
     out = np.empty((edges.tail.size, C.shape[1]))
@@ -84,7 +83,7 @@ def differences(C: FloatArray, edges: Edges) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
     """D' Y: sum over outgoing minus sum over incoming edges of every node. O(E m)."""
     out = np.zeros((n, Y.shape[1]))
@@ -96,7 +95,7 @@ def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def right_hand_side(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: int) -> FloatArray:
     """D'(rho R Z - Y), R the stiffness, as in `z_and_dual_update`. O(E m)."""
     out = np.zeros((n, Y.shape[1]))
@@ -109,7 +108,7 @@ def right_hand_side(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: i
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def penalty_value(C: FloatArray, edges: Edges) -> float:
     """sum_e block_e |C_i - C_j|_2 + soft_e |C_i - C_j|_1, without storing differences. O(E m)."""
     total = 0.0
@@ -124,14 +123,14 @@ def penalty_value(C: FloatArray, edges: Edges) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
     """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m)."""
     for e in range(Y.shape[0]):
         split(Y[e], edges.soft[e], edges.block[e], out[e])
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def sizes(Y: FloatArray, Z: FloatArray, stiffness: FloatArray) -> tuple[float, float]:
     """Norms of a dual and of differences: |Y R^-1/2| and |R^1/2 Z|, R the stiffness. O(E m)."""
     dual, copies = 0.0, 0.0
@@ -145,7 +144,7 @@ def sizes(Y: FloatArray, Z: FloatArray, stiffness: FloatArray) -> tuple[float, f
     return math.sqrt(dual), math.sqrt(copies)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def extrapolate(X: FloatArray, Y: FloatArray, weight: float) -> None:
     """X <- X + weight (X - Y) and Y <- the old X, in place. O(E m)."""
     for e in range(X.shape[0]):
@@ -155,7 +154,7 @@ def extrapolate(X: FloatArray, Y: FloatArray, weight: float) -> None:
             Y[e, k] = new
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@compiled(parallel=True)
 def _add_partial_sums(partial_sums: FloatArray, total: FloatArray) -> None:
     for i in prange(total.shape[0]):
         for k in range(total.shape[1]):
@@ -165,7 +164,7 @@ def _add_partial_sums(partial_sums: FloatArray, total: FloatArray) -> None:
             total[i, k] = entry
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _ascend_run(
     run: tuple[int, int],
     C: FloatArray,
@@ -208,7 +207,7 @@ def ascend(C: FloatArray, Y: FloatArray, step: float, edges: Edges, scratch: Scr
     return float(_ascend_threaded(C, Y, step, edges, scratch))
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@compiled(parallel=True)
 def _ascend_threaded(
     C: FloatArray, Y: FloatArray, step: float, edges: Edges, scratch: Scratch
 ) -> float:
@@ -221,7 +220,7 @@ def _ascend_threaded(
     return moved.sum()  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _update_run(
     run: tuple[int, int],
     C: FloatArray,
@@ -283,7 +282,7 @@ def z_and_dual_update(
     return float(found[0]), float(found[1])
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@compiled(parallel=True)
 def _update_threaded(
     C: FloatArray,
     Y: FloatArray,

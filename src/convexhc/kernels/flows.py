@@ -10,10 +10,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, prange
 from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
+from convexhc.kernels.compile import FAST, compiled
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
 
 Real = NDArray[Any]
@@ -25,7 +26,7 @@ _PANEL = 128
 _WORTH_SHARING = 1_000_000
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=FAST)
 def _substitute_panel(
     X: Real, first: int, last: int, start: Pointer, row: Pointer, value: Real, pivot: Real
 ) -> None:
@@ -46,7 +47,7 @@ def _substitute_panel(
                 out[k] -= factor * source[k]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@compiled(parallel=True)
 def _substitute_threaded(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) -> None:
     m = X.shape[1]
     for panel in prange((m + _PANEL - 1) // _PANEL):
@@ -93,7 +94,7 @@ class Tally(NamedTuple):
     lacking: FloatArray
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=FAST)
 def _tally_run(
     run: tuple[int, int], X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally
 ) -> None:
@@ -134,7 +135,7 @@ def _tally_run(
         out.lacking[i] = largest
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@compiled(parallel=True)
 def _tally_threaded(
     runs: int, X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally
 ) -> None:
@@ -158,7 +159,7 @@ def tally(X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally) ->
         _tally_run((0, X.shape[0]), X, R, net, stretch, out)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=FAST)
 def add_squares(
     X: FloatArray, tail: IntArray, head: IntArray, conductance: FloatArray, out: FloatArray
 ) -> None:
@@ -182,7 +183,7 @@ class _Network(NamedTuple):
     inverse: FloatArray
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, inline="always")
+@compiled(fastmath=FAST, inline=True)
 def _apply_laplacian(network: _Network, P: FloatArray, Q: FloatArray) -> float:
     """Write L P to Q; return <P, L P>, zero where P is constant up to round-off. O(E m)."""
     m, tail, head, conductance, degree, _ = network
@@ -201,7 +202,7 @@ def _apply_laplacian(network: _Network, P: FloatArray, Q: FloatArray) -> float:
     return curvature if curvature > 1e-14 * bound else 0.0
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, inline="always")
+@compiled(fastmath=FAST, inline=True)
 def _divide_by_degree(network: _Network, R: FloatArray, Z: FloatArray) -> tuple[float, float]:
     """Write R over the degrees to Z; return <R, Z> twice."""
     m, inverse, rho = network.m, network.inverse, 0.0
@@ -212,9 +213,9 @@ def _divide_by_degree(network: _Network, R: FloatArray, Z: FloatArray) -> tuple[
     return rho, rho
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=FAST)
 def _solve_laplacian(network: _Network, work: FloatArray, tol: float, max_iter: int) -> bool:
-    return conjugate_gradients(  # type: ignore[no-any-return]
+    return conjugate_gradients(
         _apply_laplacian, _divide_by_degree, network, work, tol, 0.0, max_iter
     )
 
@@ -233,15 +234,17 @@ def potentials(
     preconditioner. O(E m) per iteration.
     """
     n, m = R.shape
-    degree = np.bincount(tail, conductance, n) + np.bincount(head, conductance, n)
+    degree = np.zeros(n)
+    degree += np.bincount(tail, conductance, n) + np.bincount(head, conductance, n)
     inverse = np.divide(1.0, degree, out=np.zeros(n), where=degree > 0.0)
     work = np.empty((5, n * m))
     work[1] = R.ravel()
     _solve_laplacian(_Network(m, tail, head, conductance, degree, inverse), work, tol, max_iter)
-    return work[0].reshape(n, m)
+    X: FloatArray = work[0].reshape(n, m)
+    return X
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath=frozenset({"contract"}))
 def gathered(
     Y: FloatArray, other: FloatArray, along: float, pair: IntArray, part: FloatArray, count: int
 ) -> FloatArray:
@@ -258,7 +261,7 @@ def gathered(
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath=frozenset({"contract"}))
 def spread(Z: FloatArray, pair: IntArray, part: FloatArray, rest: FloatArray) -> FloatArray:
     """Inverse of `gathered`: row e is its part of the row of its pair, or row e of ``rest``."""
     out = np.empty(rest.shape)
@@ -272,7 +275,7 @@ def spread(Z: FloatArray, pair: IntArray, part: FloatArray, rest: FloatArray) ->
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=FAST)
 def scaled_inside(
     Y: FloatArray,
     wanted: FloatArray,
@@ -314,7 +317,7 @@ def scaled_inside(
                 y[k] *= factor
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def surplus(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
     """Replace every row y by the d of least maximum norm with y - d in its dual ball.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
+from convexhc.kernels.compile import compiled
 
 Index = NDArray[np.integer]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@compiled(parallel=True)
 def combine(
     start: Index,
     column: Index,

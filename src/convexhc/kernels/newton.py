@@ -16,14 +16,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from convexhc._types import BoolArray, FloatArray
+from convexhc.kernels.compile import FAST, compiled
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.prox import split
-
-_FAST = {"reassoc", "contract", "nsz"}
 
 
 class Response(NamedTuple):
@@ -72,7 +70,7 @@ def dual_response(
     return _GENERAL_RESPONSE.get(C.shape[1], _response)(C, Y, sigma, edges, out)
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _round_response(
     C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
@@ -109,7 +107,7 @@ def _round_response(
     return smoothed / sigma, slack
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@compiled(fastmath=FAST, inline=True)
 def _general_response(
     m: int, C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
@@ -150,7 +148,7 @@ def _general_response(
     return smoothed / sigma, slack
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _response(
     C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
@@ -158,14 +156,14 @@ def _response(
 
 
 # A literal number of columns lets the compiler unroll the inner loops: half the time.
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _response_2(
     C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
     return _general_response(2, C, Y, sigma, edges, out)
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _response_3(
     C: FloatArray, Y: FloatArray, sigma: float, edges: Edges, out: Response
 ) -> tuple[float, float]:
@@ -175,7 +173,7 @@ def _response_3(
 _GENERAL_RESPONSE = {2: _response_2, 3: _response_3}
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def well_inside(Y: FloatArray, edges: Edges, share: float) -> BoolArray:
     """Whether every row of Y is in its dual ball scaled by ``share``. O(E m)."""
     out, rest = np.empty(Y.shape[0], np.bool_), np.empty(Y.shape[1])
@@ -184,7 +182,7 @@ def well_inside(Y: FloatArray, edges: Edges, share: float) -> BoolArray:
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def edge_lengths(C: FloatArray, edges: Edges) -> FloatArray:
     """|C_i - C_j| for every edge. O(E m)."""
     out = np.empty(edges.tail.size)
@@ -197,7 +195,7 @@ def edge_lengths(C: FloatArray, edges: Edges) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def cheap_to_fuse(C: FloatArray, mass: FloatArray, edges: Edges, allowance: float) -> BoolArray:
     """Whether fusing the ends of an edge costs at most ``allowance``, for every edge. O(E m).
 
@@ -219,7 +217,7 @@ def cheap_to_fuse(C: FloatArray, mass: FloatArray, edges: Edges, allowance: floa
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def fidelity_gradient(
     C: FloatArray, target: FloatArray, mass: FloatArray, total: FloatArray, G: FloatArray
 ) -> tuple[float, float]:
@@ -249,7 +247,7 @@ class _System(NamedTuple):
     diagonal: FloatArray
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@compiled(fastmath=FAST, inline=True)
 def _apply_round(system: _System, x: FloatArray, out: FloatArray) -> float:
     """Write (mass + sigma D'J D) x to ``out`` for round dual balls; return <x, out>. O(E m).
 
@@ -275,7 +273,7 @@ def _apply_round(system: _System, x: FloatArray, out: FloatArray) -> float:
     return inner
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@compiled(fastmath=FAST, inline=True)
 def _apply(system: _System, x: FloatArray, out: FloatArray) -> float:
     """Write (mass + sigma D'J D) x to ``out``; return <x, out>. O(E m)."""
     m, sigma, mass, edges, at, _ = system
@@ -300,7 +298,7 @@ def _apply(system: _System, x: FloatArray, out: FloatArray) -> float:
     return inner
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@compiled(fastmath=FAST, inline=True)
 def _divide_by_diagonal(system: _System, r: FloatArray, z: FloatArray) -> tuple[float, float]:
     """Write r over the diagonal to z; return <r, z> twice."""
     diagonal, rho = system.diagonal, 0.0
@@ -310,7 +308,7 @@ def _divide_by_diagonal(system: _System, r: FloatArray, z: FloatArray) -> tuple[
     return rho, rho
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: FloatArray) -> None:
     """Write the diagonal of mass + sigma D'J D. O(E m)."""
     m = at.total.shape[1]
@@ -328,18 +326,14 @@ def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: F
             out[j + k] += entry
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _solve_round(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
-    return conjugate_gradients(  # type: ignore[no-any-return]
-        _apply_round, _divide_by_diagonal, system, work, tol, 0.0, max_iter
-    )
+    return conjugate_gradients(_apply_round, _divide_by_diagonal, system, work, tol, 0.0, max_iter)
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _solve(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
-    return conjugate_gradients(  # type: ignore[no-any-return]
-        _apply, _divide_by_diagonal, system, work, tol, 0.0, max_iter
-    )
+    return conjugate_gradients(_apply, _divide_by_diagonal, system, work, tol, 0.0, max_iter)
 
 
 def newton_direction(

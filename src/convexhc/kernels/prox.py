@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from convexhc._types import FloatArray
+from convexhc.kernels.compile import FAST, compiled
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=FAST)
 def split(x: FloatArray, soft: float, block: float, inside: FloatArray) -> bool:
     """Split ``x`` into its prox and its projection on the dual ball (Moreau).
 
@@ -37,7 +37,7 @@ def split(x: FloatArray, soft: float, block: float, inside: FloatArray) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def norms(X: FloatArray, l1_ratio: float) -> FloatArray:
     """Mixed norm (1 - l1_ratio) |x|_2 + l1_ratio |x|_1 of every row. O(rows x columns)."""
     out = np.empty(X.shape[0])
@@ -50,7 +50,7 @@ def norms(X: FloatArray, l1_ratio: float) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def dual_norms(Y: FloatArray, l1_ratio: float) -> FloatArray:
     """Dual norm of every row: the least t with y in t ((1 - l1_ratio) Ball_2 + l1_ratio Ball_inf).
 

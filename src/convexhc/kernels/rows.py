@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray, IntArray, Labels
+from convexhc.kernels.compile import FAST, compiled
 
 Real = NDArray[Any]
-
-_FAST = {"reassoc", "contract", "nsz"}
 
 
 def group_means(C: FloatArray, labels: Labels, mass: FloatArray) -> FloatArray:
@@ -26,7 +24,7 @@ def group_means(C: FloatArray, labels: Labels, mass: FloatArray) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _add_shares(C: FloatArray, labels: Labels, share: FloatArray, out: FloatArray) -> None:
     for i in range(labels.size):
         g = labels[i]
@@ -34,7 +32,7 @@ def _add_shares(C: FloatArray, labels: Labels, share: FloatArray, out: FloatArra
             out[g, k] += share[i] * C[i, k]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def interpolate_rows(A: FloatArray, B: FloatArray, t: FloatArray) -> FloatArray:
     """Row i is A_i + t_i (B_i - A_i). O(n m)."""
     out = np.empty(A.shape)
@@ -44,7 +42,7 @@ def interpolate_rows(A: FloatArray, B: FloatArray, t: FloatArray) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def gather_rows(R: FloatArray, rows: IntArray, mass: FloatArray, out: Real) -> None:
     """Row j of ``out`` is row ``rows[j]`` of R times its mass, in the precision of ``out``."""
     for j in range(rows.size):
@@ -54,7 +52,7 @@ def gather_rows(R: FloatArray, rows: IntArray, mass: FloatArray, out: Real) -> N
             out[j, k] = factor * R[i, k]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def scatter_rows(X: Real, rows: IntArray) -> FloatArray:
     """Row ``rows[j]`` of the result is row j of X. O(n m)."""
     out = np.empty(X.shape)
@@ -65,7 +63,7 @@ def scatter_rows(X: Real, rows: IntArray) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def fix_row_sums(C: FloatArray, total: float) -> None:
     """Add a constant to every row, in place, so that it sums to ``total``. O(n m)."""
     m = C.shape[1]
@@ -78,7 +76,7 @@ def fix_row_sums(C: FloatArray, total: float) -> None:
             C[i, k] += shift
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=FAST)
 def fix_column_sums(C: FloatArray, mass: FloatArray, total: float) -> None:
     """Add a constant to every column, in place, so that mass' C equals ``total``. O(n m)."""
     n, m = C.shape

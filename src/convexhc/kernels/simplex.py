@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from convexhc._types import FloatArray
+from convexhc.kernels.compile import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _excess_level(kept: FloatArray, count: int) -> float:
     """Return the t with sum max(x - t, 0) = 1 over the first `count` numbers, all in (-1, 0].
 
@@ -31,7 +31,7 @@ def _excess_level(kept: FloatArray, count: int) -> float:
         count = above
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _project_rows(X: FloatArray, C: FloatArray, shift: FloatArray) -> None:
     kept = np.empty(X.shape[1])
     for i in range(X.shape[0]):

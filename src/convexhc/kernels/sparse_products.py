@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
+from convexhc.kernels.compile import FAST, compiled
 
 Index = NDArray[np.int32]
 
@@ -36,7 +36,7 @@ def times_sparse(C: FloatArray, start: Index, column: Index, value: FloatArray) 
     return (_times_full if full else _times_few)(C, start, column, value)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _times_few(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
     """Row i of the product is the sum of the rows of K weighted by row i of C."""
     n, m = C.shape
@@ -50,7 +50,7 @@ def _times_few(C: FloatArray, start: Index, column: Index, value: FloatArray) ->
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=FAST)
 def _times_full(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
     """Transpose blocks of rows of C, so that every entry of K is one vector operation."""
     n, m = C.shape
