@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Scripted, shrinking_pair
 
+import convexhc
 from convexhc.solvers.loop import Status, run
 
 
@@ -112,3 +113,19 @@ def test_on_check_can_stop_the_run_and_start_is_passed_to_the_method():
 def test_every_status_is_a_sentence(status):
     assert status.value[0].isupper()
     assert status.value.endswith(".")
+
+
+@pytest.mark.parametrize("method", ["admm", "primal_dual", "dual_fista"])
+def test_start_that_violates_the_constraint_gives_no_false_certificate(method):
+    """A solution on the simplex has wrong column sums, and a lower objective than the optimum."""
+    rng = np.random.default_rng(1)
+    X, W = rng.normal(size=(8, 3)), rng.random((8, 8))
+    K, W = X @ X.T + 0.1 * np.eye(8), np.triu(W, 1) + np.triu(W, 1).T
+    start = convexhc.solve(K, 0.3, weights=W, constraint="simplex", tol=1e-6)
+    assert start.certificate.residual <= 1e-6
+    assert np.abs(start.centroids.sum(axis=0) - 1.0).max() > 1e-3
+    exact = convexhc.solve(K, 0.3, weights=W, tol=1e-9)
+    found = convexhc.solve(K, 0.3, weights=W, start=start, method=method)
+    assert found.status is Status.SOLVED
+    assert found.certificate.residual <= 1e-6
+    assert found.objective >= exact.objective - 1e-8 * abs(exact.objective)

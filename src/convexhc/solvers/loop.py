@@ -16,7 +16,10 @@ State = TypeVar("State")
 ProblemT = TypeVar("ProblemT", bound=Problem)
 ProblemT_contra = TypeVar("ProblemT_contra", bound=Problem, contravariant=True)
 
-__all__ = ["Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
+# Largest violation of the constraint at a solution: certificates hold up to this residual.
+MAX_RESIDUAL = 1e-6
+
+__all__ = ["MAX_RESIDUAL", "Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
 
 
 class Candidate(NamedTuple):
@@ -90,7 +93,8 @@ def run(
     start : Solution, optional
         Warm start of the same shape, not altered.
     tol, gap_tol : float
-        Stop when the relative gap is at most ``tol`` or the gap at most ``gap_tol``.
+        Stop when the relative gap is at most ``tol`` or the gap at most ``gap_tol``, at a point
+        that satisfies the constraint.
     min_iter, max_iter : int
         Iterations before the first certificate, and the budget.
     on_check : callable, optional
@@ -124,7 +128,8 @@ def run(
                 C = fuse(candidate.C, candidate.labels, problem.fidelity.metric.mass)
                 certificate = problem.certify(C, candidate.Y)
                 stopped = on_check is not None and bool(on_check(n_iter, certificate))
-                if certificate.relative_gap <= tol or certificate.gap <= gap_tol:
+                within = certificate.relative_gap <= tol or certificate.gap <= gap_tol
+                if within and certificate.residual <= MAX_RESIDUAL:
                     status = Status.SOLVED
                     break
                 if stopped or n_iter >= max_iter:

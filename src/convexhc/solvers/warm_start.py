@@ -13,7 +13,7 @@ from convexhc.kernels.components import components
 from convexhc.kernels.edges import Scratch
 from convexhc.model.fidelity import Kernel
 from convexhc.model.problem import FusionProblem
-from convexhc.solvers.loop import Solution
+from convexhc.solvers.loop import MAX_RESIDUAL, Solution
 
 
 class Start(NamedTuple):
@@ -27,7 +27,7 @@ class Start(NamedTuple):
 def starting_point(problem: FusionProblem, start: Solution | None) -> Start:
     """Centroids, dual and fused edges of ``start``, or of the solution at lam = 0.
 
-    All arrays are new: ``start`` is not altered.
+    All arrays are new: ``start`` is not altered. A start that violates the constraint is projected.
     """
     penalty = problem.penalty
     n, m = problem.shape
@@ -44,6 +44,8 @@ def starting_point(problem: FusionProblem, start: Solution | None) -> Start:
             "start from a solution of the same graph."
         )
     C, Y = start.centroids.copy(), penalty.feasible_dual(start.dual)
+    if not problem.constraint.residual(C) <= MAX_RESIDUAL:  # such as that of another constraint
+        C = problem.constraint.project(C).C.copy()
     scratch, edges = edge_kernels.scratch(penalty.edges, n, m), penalty.edges
     scratch.fused[:] = start.labels[edges.tail] == start.labels[edges.head]
     return Start(C, Y, scratch)
