@@ -210,14 +210,14 @@ def _subspace_iteration(L: Diffusion, width: int) -> _Found:
 
 def _finished(L: Diffusion, X: Block, width: int, top: float) -> _Found:
     """The modes in the span of X that have converged, in double precision."""
-    X = X.astype(np.float64)
+    X, values, residual = X.astype(np.float64), np.zeros(0), np.zeros(0)
     # Two steps: the first leaves the round-off of a Gram matrix of nearly orthogonal columns.
     for _ in range(2):
         L.centre(X)
         values, X, residual = _ritz(L, X, top)
     good = residual[:width] <= SETTINGS.tol
     known = good.size if good.all() else int(np.argmin(good))
-    return _Found(values[:known], X[:, :known].copy(), residual[:known])
+    return _Found(values[:known], np.array(X[:, :known], dtype=np.float64), residual[:known])
 
 
 def _ritz(L: Diffusion, X: Block, top: float) -> tuple[FloatArray, Block, FloatArray]:
