@@ -25,6 +25,7 @@ ROOMS = [
     "_checks",
     "_files",
     "_text",
+    "_views",
     "version",
     "kernels",
     "graph_checks",

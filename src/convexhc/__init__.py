@@ -1,33 +1,35 @@
-"""Convex hierarchical clustering of graphs and similarity matrices, certified at every scale."""
+"""Convex hierarchical clustering of graphs and similarity matrices, certified at every scale.
+
+Every public name is loaded on first use: ``import convexhc`` itself imports neither numpy nor
+numba, and ``convexhc.solve`` does not import scikit-learn.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from convexhc import datasets, metrics, similarity
-from convexhc.api import (
-    Cohort,
-    Options,
-    cluster,
-    smooth_path,
-    solve,
-    solve_features_path,
-    solve_path,
-    solve_paths,
-    solve_points_path,
-)
-from convexhc.graph import Graph
-from convexhc.io import as_graph
-from convexhc.model.constraint import project_doubly_stochastic
-from convexhc.model.problem import Certificate
-from convexhc.path import Level, Path
-from convexhc.smooth import SmoothModel
-from convexhc.solvers.loop import Solution, Status
-from convexhc.tree import Tree
+from convexhc import _views
 from convexhc.version import __version__
 
 if TYPE_CHECKING:
-    from convexhc import plots, report, stability, tl
+    from convexhc import datasets, metrics, plots, report, similarity, stability, tl
+    from convexhc.api.clustering import cluster
+    from convexhc.api.cohort import Cohort, solve_paths
+    from convexhc.api.features_path import solve_features_path
+    from convexhc.api.graph_path import solve_path
+    from convexhc.api.options import Options
+    from convexhc.api.points_path import solve_points_path
+    from convexhc.api.single_lam import solve
+    from convexhc.api.smooth import smooth_path
     from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
+    from convexhc.graph import Graph
+    from convexhc.io import as_graph
+    from convexhc.model.constraint import project_doubly_stochastic
+    from convexhc.model.problem import Certificate
+    from convexhc.path.level import Level
+    from convexhc.path.path import Path
+    from convexhc.smooth.model import SmoothModel
+    from convexhc.solvers.solution import Solution, Status
+    from convexhc.tree.tree import Tree
 
 __all__ = [
     "Certificate",
@@ -61,31 +63,49 @@ __all__ = [
     "tl",
 ]
 
-# Loaded when asked for: scikit-learn alone takes longer to import than the rest of the package.
-_ON_USE = {
-    "ConvexClustering": "convexhc.estimators",
-    "ConvexHierarchicalClustering": "convexhc.estimators",
-    "plots": "convexhc.plots",
-    "report": "convexhc.report",
-    "stability": "convexhc.stability",
-    "tl": "convexhc.tl",
+# Where a public name is defined; the names not listed are modules of the package.
+_HOMES = {
+    "Certificate": "model.problem",
+    "Cohort": "api.cohort",
+    "ConvexClustering": "estimators",
+    "ConvexHierarchicalClustering": "estimators",
+    "Graph": "graph",
+    "Level": "path.level",
+    "Options": "api.options",
+    "Path": "path.path",
+    "SmoothModel": "smooth.model",
+    "Solution": "solvers.solution",
+    "Status": "solvers.solution",
+    "Tree": "tree.tree",
+    "as_graph": "io",
+    "cluster": "api.clustering",
+    "project_doubly_stochastic": "model.constraint",
+    "smooth_path": "api.smooth",
+    "solve": "api.single_lam",
+    "solve_features_path": "api.features_path",
+    "solve_path": "api.graph_path",
+    "solve_paths": "api.cohort",
+    "solve_points_path": "api.points_path",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ON_USE:
-        raise AttributeError(f"module 'convexhc' has no attribute {name!r}")
-    module = import_module(_ON_USE[name])
-    return module if module.__name__.endswith(f".{name}") else getattr(module, name)
-
-
-def _notebook_view(path: Path) -> str:
-    return str(import_module("convexhc.report").notebook_html(path))
-
-
-# Path cannot import the report, which is made of paths: the view is set from here.
-Path.notebook_view = _notebook_view
+    if name in _HOMES:
+        found = getattr(import_module(f"convexhc.{_HOMES[name]}"), name)
+        # Found without this function from now on.
+        globals()[name] = found
+        return found
+    if name in __all__:
+        return import_module(f"convexhc.{name}")
+    raise AttributeError(f"module 'convexhc' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _notebook_view(path: Any) -> str:
+    return str(import_module("convexhc.report").notebook_html(path))
+
+
+_views.notebook_view = _notebook_view

@@ -17,7 +17,7 @@ from convexhc.progress_line import ProgressLine, compile_notice
 def test_kernel_without_a_place_for_its_cache():
     """Code from a string has no file, so numba finds no folder for its cache."""
     scope = {"compiled": compiled}
-    exec("@compiled()\ndef double(x):\n    return 2.0 * x", scope)  # noqa: S102
+    exec("@compiled()\ndef double(x):\n    return 2.0 * x", scope)
     assert scope["double"](1.5) == 3.0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import io as scipy_io
+import scipy
 from scipy import sparse
 
 from convexhc.graph import Graph
@@ -91,7 +91,7 @@ _READERS: dict[str, Callable[[Path, Reading], Graph]] = {
     ".csv": read_text,
     ".tsv": read_text,
     ".txt": read_text,
-    ".mtx": lambda path, reading: reading.matrix(scipy_io.mmread(path)),
+    ".mtx": lambda path, reading: reading.matrix(scipy.io.mmread(path)),
     ".npy": lambda path, reading: reading.matrix(np.load(path, allow_pickle=False)),
     ".npz": _read_npz,
     ".graphml": _read_network,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, compiled
@@ -161,7 +161,7 @@ def exact_bound(G: ArrayLike, *, mass: ArrayLike | None = None) -> float:
     """
     cost, masses = _as_problem(G, mass)
     if mass is None and cost.shape[0] == cost.shape[1]:
-        return float(cost[linear_sum_assignment(cost)].sum())
+        return float(cost[scipy.optimize.linear_sum_assignment(cost)].sum())
     counts = np.rint(masses).astype(np.int64)
     if not np.array_equal(counts, masses):
         raise ValueError(
@@ -171,4 +171,4 @@ def exact_bound(G: ArrayLike, *, mass: ArrayLike | None = None) -> float:
     total, m = int(counts.sum()), cost.shape[1]
     g = math.gcd(total, m)
     copies = np.repeat(np.repeat(cost, counts * (m // g), axis=0), total // g, axis=1)
-    return float(copies[linear_sum_assignment(copies)].sum() * (g / m))
+    return float(copies[scipy.optimize.linear_sum_assignment(copies)].sum() * (g / m))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.cluster.hierarchy import cophenet
-from scipy.spatial.distance import squareform
 
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
@@ -44,7 +43,7 @@ def cophenetic_distances(Z: ArrayLike) -> FloatArray:
     rows = checked_linkage(Z)
     if not len(rows):
         return np.zeros((1, 1))
-    return np.asarray(squareform(cophenet(rows)))
+    return np.asarray(scipy.spatial.distance.squareform(scipy.cluster.hierarchy.cophenet(rows)))
 
 
 def cophenetic_correlation(Z: ArrayLike, distance: ArrayLike) -> float:

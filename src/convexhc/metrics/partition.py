@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from convexhc._types import IntArray
 from convexhc.kernels.labels import numbered
@@ -67,7 +67,9 @@ def matched_accuracy(true: ArrayLike, predicted: ArrayLike) -> float:
     classes, clusters = _numbered_pair(true, predicted)
     table = np.zeros((classes.max() + 1, clusters.max() + 1))
     np.add.at(table, (classes, clusters), 1.0)
-    return float(table[linear_sum_assignment(table, maximize=True)].sum() / classes.size)
+    return float(
+        table[scipy.optimize.linear_sum_assignment(table, maximize=True)].sum() / classes.size
+    )
 
 
 def partition_scores(true: ArrayLike, predicted: ArrayLike) -> PartitionScores:

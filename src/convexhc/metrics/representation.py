@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
-from scipy.spatial.distance import pdist, squareform
 
 from convexhc._types import FloatArray
 from convexhc.io import as_graph
@@ -121,7 +121,7 @@ def centroid_distances(C: ArrayLike, K: Any = None) -> FloatArray:
     """
     distinct, place = np.unique(checked_rows(C), axis=0, return_inverse=True)
     if K is None:
-        between = squareform(pdist(distinct)) if len(distinct) > 1 else np.zeros((1, 1))
+        between = scipy.spatial.distance.cdist(distinct, distinct)
     else:
         # Centring does not change the differences and reduces cancellation.
         between = distances_of(_gram(distinct - distinct.mean(axis=0), K))

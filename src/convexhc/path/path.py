@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc import _views
 from convexhc._checks import checked_number
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
@@ -352,11 +353,8 @@ class Path:
         """A short text: size, range, certificate, splits, the suggested scale, plateaus."""
         return summary_of(self)
 
-    # How a notebook shows a path; the package sets it, since reports are made of paths.
-    notebook_view: ClassVar[Callable[[Path], str]]
-
     def _repr_html_(self) -> str:
-        return Path.notebook_view(self)
+        return _views.notebook_view(self)
 
     def save(self, file: File) -> None:
         """Write the path to one npz file, whole or not at all."""

@@ -7,8 +7,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from scipy.sparse import coo_array
-from scipy.spatial.distance import cdist
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
@@ -151,7 +151,7 @@ def _nested(fine: Labels, coarse: Labels, X: FloatArray) -> Labels:
     for cluster in np.unique(coarse[stray]):
         nodes, own = stray[coarse[stray] == cluster], np.flatnonzero(home == cluster)
         if own.size:
-            distance = cdist(X[nodes], center[own])
+            distance = scipy.spatial.distance.cdist(X[nodes], center[own])
             labels[nodes] = own[np.argmin(distance, axis=1)]
         else:
             labels[nodes] = labels.max() + 1

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.spatial.distance import pdist, squareform
 
 from convexhc._checks import checked_count, checked_number
 from convexhc._types import FloatArray, IntArray
@@ -92,9 +92,10 @@ def rbf(X: Any, *, bandwidth: Bandwidth = "auto", shift: Shift = 0.0) -> Similar
            [0.607, 1.   ]])
     """
     points, names = read_points(X)
-    distance = pdist(points)
+    distance = scipy.spatial.distance.pdist(points)
     h = _bandwidth(bandwidth, distance)
-    kernel = Graph.from_matrix(squareform(_gaussian(distance, h)), names=names).with_diagonal(1.0)
+    similar = scipy.spatial.distance.squareform(_gaussian(distance, h))
+    kernel = Graph.from_matrix(similar, names=names).with_diagonal(1.0)
     return make_similarity("rbf", kernel, shift, lower_bound=None, parameters={"bandwidth": h})
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import pdist
 
 from convexhc._types import FloatArray, Labels
 from convexhc.similarity.block_model import memberships, merged_groups, modularity
@@ -127,7 +126,8 @@ def _group_counts(n: int) -> list[int]:
 def _ward_partitions(features: FloatArray, counts: list[int]) -> list[Labels]:
     """Ward's tree cut into each number of groups."""
     tree = _ward(features)
-    return [fcluster(tree, k, criterion="maxclust").astype(np.int64) - 1 for k in counts]
+    cut = scipy.cluster.hierarchy.fcluster
+    return [cut(tree, k, criterion="maxclust").astype(np.int64) - 1 for k in counts]
 
 
 def _diffused(adjacency: sparse.csr_array, features: FloatArray) -> FloatArray:
@@ -148,7 +148,7 @@ def _diffused(adjacency: sparse.csr_array, features: FloatArray) -> FloatArray:
 def _ward(features: FloatArray) -> FloatArray:
     """Linkage matrix of Ward's tree, restricted to neighbours on large tables."""
     if len(features) <= SETTINGS.dense_nodes:
-        return np.asarray(linkage(pdist(features), "ward"))
+        return np.asarray(scipy.cluster.hierarchy.linkage(features, "ward"))
     from sklearn.cluster import ward_tree
     from sklearn.neighbors import kneighbors_graph
 

@@ -11,9 +11,19 @@ from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
-from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
-from convexhc.kernels.laplacian import combine
+from convexhc.kernels.diffusion import Block, Index, combine, descend, turn
+from convexhc.smooth.locality import local_order
 from convexhc.solvers.loop import Status
+
+# Nodes from which a block of columns no longer fits into the cache: their order and the bytes per
+# number decide the time of a pass.
+LARGE_NODES = 30_000
+# Reduction of the residual by one run in single precision; round-off stops it at about 1e-6.
+SINGLE_TOL = 3e-5
+# A run in single precision that leaves more than this share of the residual is the last one.
+SINGLE_SLOW = 0.1
+# Iterations of one run in single precision: where more are needed, round-off decides.
+SINGLE_ITERATIONS = 200
 
 
 class Columns(NamedTuple):
@@ -78,33 +88,56 @@ class Diffusion:
         entries = (1.0 / self.sizes[self.component], (self.component, np.arange(self.n)))
         return csr_array(entries, shape=(self.sizes.size, self.n))
 
-    def means(self, X: FloatArray) -> FloatArray:
+    @cached_property
+    def ordered(self) -> tuple[Labels, Diffusion]:
+        """Nodes in an order with neighbours near one another, and the Laplacian in this order."""
+        if self.n < LARGE_NODES:
+            return np.arange(self.n), self
+        order = local_order(self.weights)
+        return order, Diffusion(self.weights[order][:, order], self.component[order])
+
+    @cached_property
+    def _single(self) -> tuple[Block, Block]:
+        return self.weights.data.astype(np.float32), self.degree.astype(np.float32)
+
+    def means(self, X: Block) -> FloatArray:
         """Mean of every column over every component, one row per component. O(n m)."""
         if self.sizes.size == 1:
-            return np.asarray(X.mean(axis=0, keepdims=True))
+            return np.asarray(X.mean(axis=0, keepdims=True, dtype=np.float64))
         return np.asarray(self._averages @ X)
 
-    def centre(self, X: FloatArray) -> None:
+    def centre(self, X: Block) -> None:
         """Subtract the mean over the component, in place: project out the null space of L."""
-        means = self.means(X)
+        means = self.means(X).astype(X.dtype)
         X -= means if self.sizes.size == 1 else means[self.component]
 
     def combine(
         self,
-        X: FloatArray,
+        X: Block,
         a: float,
         b: float,
-        Z: FloatArray | None = None,
+        Z: Block | None = None,
         c: float = 0.0,
         *,
-        out: FloatArray | None = None,
-    ) -> FloatArray:
-        """Return a L X + b X + c Z, written to ``out``, which may be Z. One pass, O((n + E) m)."""
+        out: Block | None = None,
+    ) -> Block:
+        """Return a L X + b X + c Z, written to ``out``, which may be Z. One pass, O((n + E) m).
+
+        Arrays are float64, or all float32.
+        """
         # Allocation costs as much as the product: loops pass an array to reuse.
         target = np.empty_like(X) if out is None else out
-        W, addend = self.weights, X if Z is None else Z
-        combine(W.indptr, W.indices, W.data, self.degree, X, addend, a, b, c, target)
+        combine(self._rows(X), X, X if Z is None else Z, (a, b, c), target)
         return target
+
+    def product(self, X: Block, scale: float, out: Block) -> FloatArray:
+        """Write X + scale L X into ``out``; return its dot products with the columns of X."""
+        return combine(self._rows(X), X, X, (scale, 1.0, 0.0), out)
+
+    def _rows(self, X: Block) -> tuple[Index, Index, Block, Block]:
+        single = X.dtype == np.float32
+        weight, degree = self._single if single else (self.weights.data, self.degree)
+        return self.weights.indptr, self.weights.indices, weight, degree
 
     def restricted(self, nodes: Labels) -> Diffusion:
         """The Laplacian of one component."""
@@ -134,47 +167,94 @@ class Diffusion:
         -------
         Columns
             At most seven arrays of the size of B in memory; one pass over the edges per iteration.
+            Iterations are in single precision as long as that converges, residuals in double.
         """
-        means = self.means(B)[self.component]
-        right = B - means
         sizes = _norms(B)
         sizes[sizes == 0.0] = 1.0
-        X, norms, n_iter = _conjugate_gradients(self, 2.0 * lam, right, tol * sizes, max_iter)
-        X += means
+        order, L = self.ordered
+        means = self.means(B)
+        right = B[order]
+        right -= means[L.component]
+        X, norms, n_iter = _refined(L, 2.0 * lam, right, tol * sizes, max_iter)
+        X += means[L.component]
+        right[order] = X
         solved = bool((norms <= tol * sizes).all())
         status = Status.SOLVED if solved else Status.MAX_ITER
-        return Columns(X, norms / sizes, n_iter, status)
+        return Columns(right, norms / sizes, n_iter, status)
 
 
-def _conjugate_gradients(
+def _refined(
     L: Diffusion, scale: float, right: FloatArray, targets: FloatArray, max_iter: int
 ) -> tuple[FloatArray, FloatArray, int]:
     """Solve (I + scale L) X = right for columns of mean zero; return X, residual norms, iterations.
 
-    The residual of the recurrence drifts from the true one: restart from the true residual as long
-    as that halves it.
+    Iterative refinement: runs of conjugate gradients reduce the true residual, in single precision
+    while that reduces it tenfold, then in double as long as that halves it.
     """
-    inverse = (1.0 / (1.0 + scale * L.degree))[:, None]
-
-    def apply(P: FloatArray, out: FloatArray) -> FloatArray:
-        return L.combine(P, scale, 1.0, out=out)
-
-    def precondition(R: FloatArray, out: FloatArray) -> None:
-        np.multiply(inverse, R, out=out)
-        L.centre(out)
-
     X, R, n_iter = np.zeros_like(right), right.copy(), 0
-    before = np.inf
+    single, before = fits_single(L, scale), np.inf
     while True:
         norms = _norms(R)
         worst = float((norms / targets).max())
-        if worst <= 1.0 or worst > 0.5 * before or n_iter >= max_iter:
+        if worst <= 1.0 or n_iter >= max_iter:
+            return X, norms, n_iter
+        if single and not worst <= SINGLE_SLOW * before:
+            single = False
+            if not worst <= before:
+                X[:], R[:], before = 0.0, right, np.inf
+                continue
+        elif worst > 0.5 * before:
             return X, norms, n_iter
         before = worst
-        n_iter += block_conjugate_gradients(
-            apply, precondition, X, R, targets, max_iter - n_iter, axis=0
-        )
+        sizes = np.where(norms > 0.0, norms, 1.0)
+        R /= sizes
+        goals, budget = targets / sizes, max_iter - n_iter
+        if single:
+            goals, budget = np.maximum(goals, SINGLE_TOL), min(budget, SINGLE_ITERATIONS)
+        part = R.astype(np.float32) if single else R
+        change, used = _conjugate_gradients(L, scale, part, goals, budget)
+        n_iter += used
+        X += change * sizes
+        L.centre(X)
         L.combine(X, -scale, -1.0, right, 1.0, out=R)
+
+
+def fits_single(L: Diffusion, scale: float = 1.0) -> bool:
+    """Whether to start in single precision: large arrays, and neither overflow nor underflow."""
+    info, entries = np.finfo(np.float32), L.degree[L.degree > 0.0]
+    if L.n < LARGE_NODES or not entries.size:
+        return False
+    low, high = float(entries.min()), float(entries.max())
+    return bool(low > info.tiny / info.eps and max(1.0, scale) * high < info.eps * info.max)
+
+
+def _conjugate_gradients(
+    L: Diffusion, scale: float, R: Block, targets: FloatArray, max_iter: int
+) -> tuple[Block, int]:
+    """Solve (I + scale L) X = R from zero, in the precision of R, which is overwritten.
+
+    The preconditioner is diagonal, followed by the projection to columns of mean zero. Three passes
+    over the arrays per iteration.
+    """
+    inverse = (1.0 / (1.0 + scale * L.degree)).astype(R.dtype)
+    averages = L._averages * inverse if L.sizes.size > 1 else None
+    X, P, Q = np.zeros_like(R), np.zeros_like(R), np.zeros_like(R)
+    squares, rho, totals = descend(X, R, P, Q, np.zeros(R.shape[1]), inverse)
+    last, n_iter = np.zeros_like(rho), 0
+    while n_iter < max_iter and not (np.sqrt(squares) <= targets).all():
+        means = totals[None, :] / L.n if averages is None else averages @ R
+        turn(P, R, _ratio(rho, last), inverse, means, L.component)
+        step = _ratio(rho, L.product(P, scale, Q))
+        step[np.sqrt(squares) <= targets] = 0.0
+        last = rho
+        squares, rho, totals = descend(X, R, P, Q, step, inverse)
+        n_iter += 1
+    return X, n_iter
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Quotient of non-negative numbers; zero where the denominator is zero."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0.0)
 
 
 def _norms(X: FloatArray) -> FloatArray:

@@ -9,7 +9,12 @@ from scipy import linalg
 
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels.labels import numbered_by_first
+from convexhc.kernels.rows import group_means
 from convexhc.smooth.modes import Modes
+
+# Rows that represent a group in the choice of representatives, on average, and fewest in all.
+CANDIDATES = 200
+MIN_CANDIDATES = 10_000
 
 
 def counts_at(modes: Modes, lam: float) -> Labels:
@@ -88,6 +93,21 @@ def partition(modes: Modes, counts: Labels, lam: float) -> Labels:
     return numbered_by_first(labels)
 
 
+def _candidates(basis: FloatArray) -> Labels:
+    """Rows among which the representatives are sought: all, or a sample by leverage.
+
+    The leverage scores of k groups sum to about one each, whatever their sizes.
+    """
+    n, k = basis.shape
+    most = max(MIN_CANDIDATES, CANDIDATES * k)
+    if n <= most:
+        return np.arange(n)
+    leverage = np.cumsum(np.einsum("ij,ij->i", basis, basis))
+    # Systematic sampling: one row in every equal part of the total.
+    marks = (np.arange(most) + 0.5) * (leverage[-1] / most)
+    return np.unique(np.searchsorted(leverage, marks))
+
+
 def _grouped(vectors: FloatArray, points: FloatArray) -> Labels:
     """Clusters of one component, one more than there are columns."""
     from sklearn.cluster import KMeans
@@ -95,11 +115,12 @@ def _grouped(vectors: FloatArray, points: FloatArray) -> Labels:
 
     n = len(vectors)
     basis = np.concatenate([np.full((n, 1), n**-0.5), vectors], axis=1)
-    pivots = linalg.qr(basis.T, mode="r", pivoting=True)[1][: basis.shape[1]]
+    rows = _candidates(basis)
+    pivots = rows[linalg.qr(basis[rows].T, mode="r", pivoting=True)[1][: basis.shape[1]]]
     U, _, Vt = np.linalg.svd(basis[pivots].T)
     first = np.argmax(np.abs(basis @ (U @ Vt)), axis=1)
     present = np.unique(first)
-    centres = np.array([points[first == k].mean(axis=0) for k in present])
+    centres = group_means(points, np.searchsorted(present, first), np.ones(n))
     model = KMeans(n_clusters=present.size, init=centres, n_init=1, random_state=0)
     with warnings.catch_warnings():
         # Nodes with equal coordinates can leave fewer clusters than asked for.

@@ -12,7 +12,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from convexhc._types import FloatArray, Labels
-from convexhc.smooth.diffusion import Diffusion
+from convexhc.kernels.diffusion import Block
+from convexhc.smooth.diffusion import Diffusion, fits_single
 
 # Eigenvalues below this fraction of the largest are round-off.
 ROUND_OFF = 1e-9
@@ -26,8 +27,12 @@ class ModeSettings:
     dense_nodes: int = 1000
     # A mode has converged once its residual is this fraction of its eigenvalue.
     tol: float = 1e-3
-    # Budget of a subspace iteration: products of the Laplacian with the whole block.
+    # Budget of a subspace iteration: products of the Laplacian with the block.
     max_products: int = 3000
+    # Residual, as a fraction of ``tol``, at which a mode is left out of further products.
+    locked: float = 0.1
+    # Precision is double once round-off of L x, so many units of it, exceeds the tolerance.
+    round_off: float = 30.0
 
 
 SETTINGS = ModeSettings()
@@ -142,6 +147,9 @@ def leading_modes(diffusion: Diffusion, dimensions: int | None = None) -> Modes:
         nodes = order[ends[c] - diffusion.sizes[c] : ends[c]]
         part = diffusion.restricted(nodes)
         dense = dimensions is None or nodes.size <= max(SETTINGS.dense_nodes, 3 * width)
+        if not dense:
+            place, part = part.ordered
+            nodes = nodes[place]
         found = _dense_modes(part, width) if dense else _subspace_iteration(part, width)
         known = found.eigenvalues.size
         eigenvalues[c, :known] = found.eigenvalues
@@ -165,31 +173,72 @@ def _dense_modes(L: Diffusion, width: int) -> _Found:
 
 
 def _subspace_iteration(L: Diffusion, width: int) -> _Found:
-    """The first modes of a connected graph by Chebyshev-filtered subspace iteration."""
-    block = width + width // 4 + 8
+    """The first modes of a connected graph by Chebyshev-filtered subspace iteration.
+
+    Modes that have converged are locked: only the others are filtered on. Single precision as long
+    as round-off allows; the modes are those of a last Rayleigh-Ritz step in double.
+    """
     top = _largest(L)
     # A random start misses no mode; the fixed seed makes the result reproducible.
-    X = np.random.default_rng(0).standard_normal((L.n, block))
+    block = width + width // 4 + 8
+    dtype = np.float32 if fits_single(L) else np.float64
+    X: Block = np.random.default_rng(0).standard_normal((L.n, block), dtype=dtype)
+    locked, least = X[:, :0], np.zeros(0)
     products = 0
     while True:
-        X = _orthonormal(L, X)
-        LX = L.combine(X, 1.0, 0.0)
-        values, rotation = np.linalg.eigh(X.T @ LX)
-        X, LX = X @ rotation, LX @ rotation
-        LX -= X * values
-        residual = np.linalg.norm(LX, axis=0) / np.maximum(values, ROUND_OFF * top)
-        good = residual[:width] <= SETTINGS.tol
-        if good.all() or products >= SETTINGS.max_products:
-            known = width if good.all() else int(np.argmin(good))
-            return _Found(values[:known], X[:, :known].copy(), residual[:known])
+        L.centre(X)
+        if least.size:
+            X -= locked @ (locked.T @ X)
+        values, X, residual = _ritz(L, X, top)
+        good = residual <= SETTINGS.tol
+        # A mode that was missed may lie below locked ones.
+        wanted = int((values <= np.sort(np.append(least, values))[width - 1]).sum())
+        if good[:wanted].all() or products >= SETTINGS.max_products:
+            break
+        ready = int(np.argmin(residual <= SETTINGS.locked * SETTINGS.tol))
+        if ready >= block // 8:
+            locked, least = np.hstack([locked, X[:, :ready]]), np.append(least, values[:ready])
+            X, values = X[:, ready:].copy(), values[ready:]
+        low = min(float(values[0]), float(least.min(initial=np.inf)))
+        if SETTINGS.round_off * np.finfo(X.dtype).eps * top > SETTINGS.tol * low:
+            locked, X = locked.astype(np.float64), X.astype(np.float64)
         degree = int(np.clip(3.0 * np.sqrt(top / values[-1]), 6, 400))
         X = _filtered(L, X, degree, float(values[0]), float(values[-1]), top)
         products += degree
+    return _finished(L, np.hstack([locked, X[:, :wanted]]), width, top)
 
 
-def _filtered(
-    L: Diffusion, X: FloatArray, degree: int, low: float, cut: float, top: float
-) -> FloatArray:
+def _finished(L: Diffusion, X: Block, width: int, top: float) -> _Found:
+    """The modes in the span of X that have converged, in double precision."""
+    X, values, residual = X.astype(np.float64), np.zeros(0), np.zeros(0)
+    # Two steps: the first leaves the round-off of a Gram matrix of nearly orthogonal columns.
+    for _ in range(2):
+        L.centre(X)
+        values, X, residual = _ritz(L, X, top)
+    good = residual[:width] <= SETTINGS.tol
+    known = good.size if good.all() else int(np.argmin(good))
+    return _Found(values[:known], np.array(X[:, :known], dtype=np.float64), residual[:known])
+
+
+def _ritz(L: Diffusion, X: Block, top: float) -> tuple[FloatArray, Block, FloatArray]:
+    """Ritz values and vectors of L on the columns of X, and relative residuals. O(n b^2)."""
+    LX = L.combine(X, 1.0, 0.0)
+    scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", X, X, dtype=np.float64))
+    gram = (X.T @ X).astype(np.float64) * scale * scale[:, None]
+    sizes, basis = np.linalg.eigh(gram)
+    # Directions lost to round-off are not amplified.
+    floor = 10.0 * len(scale) * np.finfo(X.dtype).eps * sizes[-1]
+    basis *= scale[:, None] / np.sqrt(np.maximum(sizes, floor))
+    inside = basis.T @ (X.T @ LX).astype(np.float64) @ basis
+    values, rotation = np.linalg.eigh((inside + inside.T) / 2.0)
+    turned = (basis @ rotation).astype(X.dtype)
+    X, LX = X @ turned, LX @ turned
+    LX -= X * values.astype(X.dtype)
+    left = np.sqrt(np.einsum("ij,ij->j", LX, LX))
+    return values, X, left / np.maximum(values, ROUND_OFF * top)
+
+
+def _filtered(L: Diffusion, X: Block, degree: int, low: float, cut: float, top: float) -> Block:
     """T((top + cut - 2 L) / (top - cut)) X with T the Chebyshev polynomial, scaled to 1 at ``low``.
 
     The filter damps [cut, top] relative to the eigenvalues below; the scaling avoids overflow. X is
@@ -206,18 +255,6 @@ def _filtered(
         L.combine(now, slope, -slope * middle, before, -ratio * new, out=before)
         before, now, ratio = now, before, new
     return now
-
-
-def _orthonormal(L: Diffusion, X: FloatArray) -> FloatArray:
-    """Orthonormal basis of the centred columns, from their Gram matrix, in two passes. O(n b^2)."""
-    for _ in range(2):
-        L.centre(X)
-        X /= np.linalg.norm(X, axis=0)
-        gram = X.T @ X
-        values, rotation = np.linalg.eigh(gram)
-        # Directions lost to round-off are not amplified; the second pass recovers them.
-        X = X @ (rotation / np.sqrt(np.maximum(values, 1e-14 * values[-1])))
-    return X
 
 
 def _largest(L: Diffusion) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import linalg
 
@@ -11,8 +13,12 @@ from convexhc.smooth.modes import ROUND_OFF, Modes
 
 # Random vectors that sample the modes that were not computed.
 PROBES = 8
-# Lanczos steps per random vector.
+# Most Lanczos steps per random vector.
 STEPS = 60
+# Steps between two evaluations.
+CHECK = 10
+# The quadrature has converged once its change is this fraction of the standard error.
+CONVERGED = 0.05
 
 
 def effective_ranks(
@@ -22,8 +28,8 @@ def effective_ranks(
 
     exp(-sum p log p) with p proportional to 1 / (1 + 2 lam mu)^2, over all eigenvalues mu of L.
     Known modes are exact. The others are estimated by stochastic Lanczos quadrature in their
-    orthogonal complement: eight random vectors, sixty products with L each, shared by all lam. The
-    error is the standard error of the mean over the vectors; zero if all modes are known.
+    orthogonal complement: eight random vectors, at most sixty products with L each, shared by all
+    lam. The error is the standard error of the mean over the vectors; zero if all modes are known.
 
     Returns
     -------
@@ -37,13 +43,18 @@ def effective_ranks(
     if not missing:
         values = np.array([_rank(total, entropy) for total, entropy in exact])
         return values, np.zeros(values.size)
-    rules = _quadratures(diffusion, modes)
-    ranks = np.empty((len(rules), len(lambdas)))
-    for i, (nodes, shares) in enumerate(rules):
-        for j, lam in enumerate(lambdas):
-            total, entropy = _sums(nodes, missing * shares, lam)
-            ranks[i, j] = _rank(exact[j][0] + total, exact[j][1] + entropy)
-    return ranks.mean(axis=0), ranks.std(axis=0, ddof=1) / np.sqrt(len(rules))
+    before = np.full(len(lambdas), np.inf)
+    for rules in _quadratures(diffusion, modes):
+        ranks = np.empty((len(rules), len(lambdas)))
+        for i, (nodes, shares) in enumerate(rules):
+            for j, lam in enumerate(lambdas):
+                total, entropy = _sums(nodes, missing * shares, lam)
+                ranks[i, j] = _rank(exact[j][0] + total, exact[j][1] + entropy)
+        values, error = ranks.mean(axis=0), ranks.std(axis=0, ddof=1) / np.sqrt(len(rules))
+        if (np.abs(values - before) <= CONVERGED * error).all():
+            break
+        before = values
+    return values, error
 
 
 def _sums(mu: FloatArray, counts: FloatArray, lam: float) -> tuple[float, float]:
@@ -56,19 +67,25 @@ def _rank(total: float, entropy: float) -> float:
     return float(np.exp(np.log(total) - entropy / total))
 
 
-def _quadratures(diffusion: Diffusion, modes: Modes) -> list[tuple[FloatArray, FloatArray]]:
-    """Quadrature nodes and weights of the spectrum outside the modes, for every probe."""
+Rule = tuple[FloatArray, FloatArray]
+
+
+def _quadratures(diffusion: Diffusion, modes: Modes) -> Iterator[list[Rule]]:
+    """Quadrature nodes and weights of the spectrum outside the modes, for every probe.
+
+    Yields ever finer rules: one list after every ten steps of Lanczos.
+    """
     signs = np.random.default_rng(0).integers(0, 2, (diffusion.n, PROBES))
     Q = (2.0 * signs - 1.0).astype(np.float64)
-    diagonal, offdiagonal = _lanczos(diffusion, modes, Q)
-    rules = []
-    for k in range(PROBES):
-        mu, vectors = linalg.eigh_tridiagonal(diagonal[:, k], offdiagonal[:-1, k])
-        rules.append((np.maximum(mu, 0.0), np.square(vectors[0])))
-    return rules
+    for diagonal, offdiagonal in _lanczos(diffusion, modes, Q):
+        rules = []
+        for k in range(PROBES):
+            mu, vectors = linalg.eigh_tridiagonal(diagonal[:, k], offdiagonal[:-1, k])
+            rules.append((np.maximum(mu, 0.0), np.square(vectors[0])))
+        yield rules
 
 
-def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> Iterator[Rule]:
     """Tridiagonal matrices of L on the Krylov spaces of the columns of Q, modes projected out.
 
     Round-off reintroduces the modes with zero weight: the weights are those of the first vector.
@@ -77,10 +94,12 @@ def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> tuple[FloatAr
     diagonal, offdiagonal = np.zeros((STEPS, PROBES)), np.zeros((STEPS, PROBES))
     diffusion.centre(Q)
     modes.remove(Q)
+    order, L = diffusion.ordered
+    Q = Q[order]
     Q /= np.linalg.norm(Q, axis=0)
     before, after = np.zeros_like(Q), np.empty_like(Q)
     for step in range(STEPS):
-        diffusion.combine(Q, 1.0, 0.0, out=after)
+        L.combine(Q, 1.0, 0.0, out=after)
         diagonal[step] = np.einsum("ij,ij->j", Q, after)
         after -= diagonal[step] * Q
         if step:
@@ -91,4 +110,5 @@ def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> tuple[FloatAr
         offdiagonal[step] = sizes
         after *= np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
         before, Q, after = Q, after, before
-    return diagonal, offdiagonal
+        if (step + 1) % CHECK == 0:
+            yield diagonal[: step + 1], offdiagonal[: step + 1]

@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import pdist, squareform
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.tree.binary import BinaryTree, checked_features, reordered_rows
@@ -110,7 +110,8 @@ def _nearest_neighbor_chain(means: FloatArray, sizes: IntArray) -> list[Row]:
     m, size = sizes.size, sizes.astype(np.float64)
     # One spare column: with rows a power of two long, a column would map to few cache lines.
     table = np.empty((m, m + 1))[:, :m]
-    table[:] = squareform(pdist(means, "sqeuclidean"))
+    between = scipy.spatial.distance
+    table[:] = between.squareform(between.pdist(means, "sqeuclidean"))
     table *= size[:, None] * size / (size[:, None] + size)
     np.fill_diagonal(table, np.inf)
     cluster_id, criterion, removed = list(range(m)), [0.0] * m, np.zeros(m)

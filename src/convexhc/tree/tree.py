@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, SupportsIndex
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.cluster.hierarchy import cophenet
 
 from convexhc._checks import check_one_of, checked_count, checked_number
 from convexhc._types import BoolArray, FloatArray, IntArray
@@ -339,7 +339,11 @@ class Tree:
 
         n (n - 1) / 2 numbers in O(n^2) time: for up to some thousand leaves.
         """
-        return np.asarray(cophenet(self.Z)) if self.n_leaves > 1 else np.zeros(0)
+        return (
+            np.asarray(scipy.cluster.hierarchy.cophenet(self.Z))
+            if self.n_leaves > 1
+            else np.zeros(0)
+        )
 
     def to_newick(self) -> str:
         """Newick text: branch length = height of parent - height of child, leaves at zero.
