@@ -25,6 +25,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import anndata
 import networkx as nx
@@ -39,6 +40,8 @@ from convexhc.cli import main
 SECONDS = 60
 # Address space of one reader, beyond that of the process it is forked from, in bytes.
 MEMORY = 3 * 10**9
+# A process that has read so many files is replaced, so that leaks do not add up.
+INPUTS_PER_CHILD = 200
 # Values that small files should not be able to turn into large arrays or into other memory.
 HUGE = (b"99999999", b"4294967295", b"9223372036854775807", b"-1", b"1e308", b"nan", b"0", b"1e")
 ARRAY_VALUES = (-1, 0, 10**7, 2**31 - 1, 2**62, -(2**63))
@@ -246,39 +249,73 @@ def judged(message: str, name: str) -> str:
     return REFUSED
 
 
-def attempt(read: Callable[[Path], str], file: Path) -> tuple[str, float, int]:
-    """Outcome, seconds and peak memory in bytes of reading a file in a forked process."""
-    receiver, sender = os.pipe()
-    began = time.monotonic()
-    child = os.fork()
-    if child == 0:
-        os.close(receiver)
-        _run_limited(read, file, sender)
-    os.close(sender)
-    with open(receiver, "rb") as stream:
-        said = stream.read().decode(errors="replace")
-    _, status, usage = os.wait4(child, 0)
-    seconds = time.monotonic() - began
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        said = "hang" if number == signal.SIGALRM else f"death by signal {number}"
-    return said, seconds, 1024 * usage.ru_maxrss
+class Reader:
+    """A forked process that reads files with limits, and is replaced when it dies or is old."""
+
+    def __init__(self) -> None:
+        self.child, self.inputs = 0, 0
+
+    def attempt(self, read: Callable[[Path], str], file: Path) -> tuple[str, float]:
+        """Outcome and seconds of reading a file."""
+        if self.inputs == INPUTS_PER_CHILD:
+            self.close()
+        if not self.child:
+            self._start()
+        self.inputs += 1
+        began = time.monotonic()
+        with contextlib.suppress(BrokenPipeError):
+            self.asked.write(f"{read.__name__} {file}\n")
+            self.asked.flush()
+        said = self.told.readline().rstrip("\n")
+        if not said:
+            status = self.close()
+            signalled = os.WIFSIGNALED(status) and os.WTERMSIG(status)
+            said = "hang" if signalled == signal.SIGALRM else f"death, status {status}"
+        return said, time.monotonic() - began
+
+    def _start(self) -> None:
+        (heard, asked), (told, answered) = os.pipe(), os.pipe()
+        self.child, self.inputs = os.fork(), 0
+        if self.child == 0:
+            os.close(asked)
+            os.close(told)
+            try:
+                _serve(os.fdopen(heard), os.fdopen(answered, "w"))
+            finally:
+                os._exit(0)
+        os.close(heard)
+        os.close(answered)
+        self.asked, self.told = os.fdopen(asked, "w"), os.fdopen(told)
+
+    def close(self) -> int:
+        """End the process; its exit status."""
+        if not self.child:
+            return 0
+        with contextlib.suppress(BrokenPipeError):
+            self.asked.close()
+        self.told.close()
+        _, status = os.waitpid(self.child, 0)
+        self.child = 0
+        return status
 
 
-def _run_limited(read: Callable[[Path], str], file: Path, sender: int) -> None:
-    """In the child: read with limits, and tell the outcome; never returns."""
-    try:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+def _serve(heard: IO[str], answered: IO[str]) -> None:
+    """In the child: read the files asked for, one by one, and tell the outcomes."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    warnings.simplefilter("ignore")
+    readers = {read.__name__: read for read in (read_graph, read_results)}
+    for line in heard:
+        name, file = line.rstrip("\n").split(" ", 1)
         signal.alarm(SECONDS)
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            outcome = read(file)
-    except BaseException as error:
-        outcome = f"traceback {type(error).__name__}: {error}"[:300]
-    os.write(sender, outcome.encode(errors="replace"))
-    os._exit(0)
+        try:
+            outcome = readers[name](Path(file))
+        except BaseException as error:
+            outcome = f"traceback {type(error).__name__}: {error}"
+        signal.alarm(0)
+        answered.write(" ".join(outcome.split())[:400] + "\n")
+        answered.flush()
 
 
 def inputs(
@@ -310,27 +347,29 @@ def run(arguments: argparse.Namespace, work: Path) -> int:
     ]
     results = None if arguments.only else write_results(work / "results")
     counts: dict[str, Counter[str]] = {}
-    slowest, largest, failures = Counter(), Counter(), 0
+    slowest, failures, reader = Counter(), 0, Reader()
     end = time.monotonic() + arguments.seconds
     for kind, read, file in inputs(examples, results, rng, work / "work"):
         if time.monotonic() > end:
             break
-        outcome, seconds, memory = attempt(read, file)
+        outcome, seconds = reader.attempt(read, file)
         fine = outcome in (READ, REFUSED)
         counts.setdefault(kind, Counter())[outcome if fine else "failed"] += 1
         slowest[kind] = max(slowest[kind], seconds)
-        largest[kind] = max(largest[kind], memory)
         if not fine:
             failures += 1
             print(f"{kind}: {outcome}", flush=True)
             if arguments.keep:
                 arguments.keep.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, arguments.keep / f"{failures:04d}-{file.name}")
-    print("format          inputs     read  refused   failed  slowest s  memory MB")
+    reader.close()
+    print("format          inputs     read  refused   failed  slowest s")
     for kind, count in counts.items():
         numbers = f"{count.total():9d}{count[READ]:9d}{count[REFUSED]:9d}{count['failed']:9d}"
-        print(f"{kind:13s}{numbers}{slowest[kind]:11.1f}{largest[kind] / 1e6:11.0f}")
-    print(f"{sum(count.total() for count in counts.values())} inputs, {failures} failed")
+        print(f"{kind:13s}{numbers}{slowest[kind]:11.1f}")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+    total = sum(count.total() for count in counts.values())
+    print(f"{total} inputs, {failures} failed, at most {peak:.0f} MB in memory")
     return 1 if failures else 0
 
 

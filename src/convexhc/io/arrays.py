@@ -73,10 +73,10 @@ def _read_array(stream: IO[bytes], length: int, size: int) -> NDArray[Any]:
     check_numbers(count, size)
     array = np.empty(count, dtype)
     # As bytes, since not every type has a buffer.
-    view = memoryview(array.view(np.uint8)) if count else memoryview(b"")
+    view = array.view(np.uint8) if count else np.empty(0, np.uint8)
     for start in range(0, left, _CHUNK):
         end = min(start + _CHUNK, left)
-        view[start:end] = stream.read(end - start)
+        view[start:end] = np.frombuffer(stream.read(end - start), np.uint8)
     # Reading on to the end makes the archive compare the checksum.
     if stream.read(1):
         raise ValueError("an array is longer than declared")
