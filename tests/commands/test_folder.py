@@ -28,8 +28,9 @@ ONE = ["--lambdas", "1", "--quiet"]
 posix = pytest.mark.skipif(os.name != "posix", reason="the system has no such locks and limits")
 
 
-def held_lock(file: Path) -> subprocess.Popen[str]:
-    """A process that holds a lock until it is killed."""
+@contextmanager
+def held_lock(file: Path) -> Iterator[int]:
+    """A process that holds a lock until it is killed; its id."""
     code = (
         "import fcntl, os, sys, time\n"
         "with open(sys.argv[1], 'w') as lock:\n"
@@ -38,12 +39,14 @@ def held_lock(file: Path) -> subprocess.Popen[str]:
         "    print('held', flush=True)\n"
         "    time.sleep(600)"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(file)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    return process
+    command = [sys.executable, "-c", code, str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "held\n"
+            yield process.pid
+        finally:
+            process.kill()
 
 
 @posix
@@ -52,14 +55,10 @@ def test_a_second_fit_is_refused_while_the_first_runs_and_not_after_its_death(
 ) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    first = held_lock(out / ".lock")
-    try:
+    with held_lock(out / ".lock") as pid:
         assert main(["fit", str(edges), "-o", str(out), *ONE]) == 2
-        assert f"{out} is in use by another fit (process {first.pid})" in capsys.readouterr().err
+        assert f"{out} is in use by another fit (process {pid})" in capsys.readouterr().err
         assert [file.name for file in out.iterdir()] == [".lock"]
-    finally:
-        first.kill()
-        first.wait()
     # The file is still there, but nobody holds it.
     assert (out / ".lock").exists()
     assert main(["fit", str(edges), "-o", str(out), *ONE]) == 0
@@ -218,10 +217,10 @@ def test_any_name_survives_labels_csv(tmp_path: Path) -> None:
 
 
 def test_names_that_look_like_formulas_are_escaped_if_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = tmp_path / "edges.csv", tmp_path / "out"
-    file.write_text("source,target\n=1+1,@b\n@b,c\n")
+    file.write_text(edges.read_text().replace("n00", "=1+1").replace("n01", "@b"))
     given = ["fit", str(file), "-o", str(out), *ONE]
     assert main(given) == 0
     assert "\n=1+1," in (out / "labels.csv").read_text()
