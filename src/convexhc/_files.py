@@ -15,6 +15,15 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
+# Bytes of the random name of a partial file.
+_RANDOM_BYTES = 8
+_PARTIAL_NAME = f".{'[0-9a-f]' * 2 * _RANDOM_BYTES}.part"
+
+
+class InUse(Exception):  # noqa: N818, not an error of the file
+    """Another process holds the lock; the text says which."""
+
+
 @contextmanager
 def atomic_write(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Yield a stream to a new file in the same folder, which replaces ``file`` on success.
@@ -32,7 +41,7 @@ def atomic_write(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ['a.txt']
     """
     target = Path(file)
-    partial = target.with_name(f".{secrets.token_hex(8)}.part")
+    partial = target.with_name(f".{secrets.token_hex(_RANDOM_BYTES)}.part")
     try:
         # Mode x fails if the name exists, also as a link.
         with partial.open("xb") as stream:
@@ -58,9 +67,15 @@ def write_text(file: str | os.PathLike[str], text: str) -> None:
     write_bytes(file, text.encode("utf-8"))
 
 
+def remove_partial(folder: Path) -> None:
+    """Remove the partial files of processes that were killed while they wrote."""
+    for partial in folder.glob(_PARTIAL_NAME):
+        partial.unlink(missing_ok=True)
+
+
 @contextmanager
 def locked(file: str | os.PathLike[str]) -> Iterator[None]:
-    """Hold a lock file; BlockingIOError, with what the holder wrote there, if another has it.
+    """Hold a lock file; `InUse`, with what the holder wrote there, if another has it.
 
     The system releases the lock of a process that dies, however it dies, so that a file left behind
     locks nothing. File systems without locks are not locked.
@@ -89,7 +104,7 @@ def _acquire(file: Path) -> int:
         except BlockingIOError:
             holder = os.read(held, 100).decode(errors="replace")
             os.close(held)
-            raise BlockingIOError(holder or "another process") from None
+            raise InUse(holder or "another process") from None
         except BaseException:
             os.close(held)
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -98,6 +99,9 @@ def _terminated_like_ctrl_c() -> Iterator[None]:
 
 
 def _speaker(quiet: bool) -> Callable[[str], None]:
+    # A file name may hold bytes that are no characters.
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
     return (lambda text: None) if quiet else print
 
 

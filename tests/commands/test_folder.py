@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from convexhc import _files, as_graph, solve_path
-from convexhc._files import atomic_write, locked, write_text
+from convexhc._files import InUse, atomic_write, locked, write_text
 from convexhc.cli import main
 from convexhc.commands.folder import FILES
 from convexhc.commands.tables import csv_text
@@ -69,7 +69,7 @@ def test_a_second_fit_is_refused_while_the_first_runs_and_not_after_its_death(
 def test_a_lock_is_exclusive_and_leaves_no_file(tmp_path: Path) -> None:
     file = tmp_path / "lock"
     with locked(file):
-        with pytest.raises(BlockingIOError, match="process"), locked(file):
+        with pytest.raises(InUse, match="process"), locked(file):
             pass
         assert file.exists()
     assert not file.exists()
@@ -92,6 +92,22 @@ def test_a_partial_file_has_a_new_name_each_time_and_follows_no_link(
     with pytest.raises(FileExistsError):
         write_text(tmp_path / "a", "theirs")
     assert victim.read_text() == "mine"
+
+
+def test_partial_files_of_a_killed_fit_are_removed_by_the_next_and_no_others(
+    edges: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with monkeypatch.context() as killed:
+        # A killed process removes nothing.
+        killed.setattr(Path, "unlink", lambda *_, **__: None)
+        killed.setattr(Path, "replace", lambda *_: None)
+        write_text(out / "labels.csv", "half")
+    (out / ".mine.part").write_text("mine")
+    assert len(list(out.iterdir())) == 2
+    assert main(["fit", str(edges), "-o", str(out), *ONE]) == 0
+    assert {file.name for file in out.iterdir()} == {*FILES, ".mine.part"}
 
 
 def test_a_written_file_has_the_rights_of_any_new_file(tmp_path: Path) -> None:
@@ -235,6 +251,16 @@ def test_names_that_look_like_formulas_are_escaped_if_asked_for(
 def test_half_a_character_in_a_name_is_refused_before_the_fit() -> None:
     with pytest.raises(ValueError, match=r"node name 'b\\udc80' holds half a character"):
         as_graph(np.eye(3), names=["a", "b\udc80", "c"])
+
+
+@posix
+def test_a_folder_whose_name_is_no_text_is_written_and_told(
+    edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out\udcff"
+    assert main(["fit", str(edges), "-o", str(out), "--lambdas", "1"]) == 0
+    assert "out\\udcff" in capsys.readouterr().out
+    assert {file.name for file in out.iterdir()} == set(FILES)
 
 
 DAMAGED = [

@@ -54,7 +54,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
         except KeyboardInterrupt as stop:
             raise Interruption(f"interrupted{_resumption(options, folder)}", stop) from None
         except OSError as error:
-            raise Failure(f"{error}{_resumption(options, folder)}") from error
+            raise Failure(f"{error}; stopped{_resumption(options, folder)}") from error
         finally:
             progress.clear()
     if options.json:

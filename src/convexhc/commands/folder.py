@@ -13,7 +13,7 @@ from typing import Any
 
 from scipy import sparse
 
-from convexhc._files import atomic_write, locked, write_text
+from convexhc._files import InUse, atomic_write, locked, remove_partial, write_text
 from convexhc.commands.messages import Refusal
 from convexhc.commands.records import BEGUN, RUN, read_record
 from convexhc.commands.tables import csv_text, labels_csv
@@ -74,7 +74,7 @@ class Folder:
             with locked(self.root / ".lock"):
                 self._prepare(resume=resume, force=force)
                 yield
-        except BlockingIOError as error:
+        except InUse as error:
             raise Refusal(
                 f"{self.root} is in use by another fit ({error}): wait for it, or name another "
                 "folder."
@@ -101,6 +101,7 @@ class Folder:
                     f"{self.root} already holds {', '.join(existing)}: name another folder, or "
                     "overwrite with --force."
                 )
+        remove_partial(self.root)
 
     def begin(self, given: Sequence[str]) -> None:
         """Record how the run was begun, and mark an earlier run in the folder as incomplete."""
