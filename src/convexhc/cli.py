@@ -95,7 +95,7 @@ def _terminated_like_ctrl_c() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _speaker(quiet: bool) -> Callable[[str], None]:
