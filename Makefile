@@ -7,7 +7,7 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs screenshots clean browser large quality paper mutants
+.PHONY: help demo test check bench docs screenshots clean browser large quality paper mutants fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,10 @@ check: $(VENV)/dev.stamp ## format, lint and types
 
 mutants: $(VENV)/dev.stamp ## break the certificate, line by line, and see that a test notices
 	$(ONE_THREAD) $(BIN)/python tests/mutants.py $(MUTANTS)
+
+fuzz: $(VENV)/dev.stamp ## damaged files of every format, and killed fits (FUZZ='--seconds 3600 --seed 1')
+	$(ONE_THREAD) $(BIN)/python tests/fuzz/files.py $(FUZZ)
+	$(ONE_THREAD) $(BIN)/python tests/fuzz/kills.py
 
 bench: $(VENV)/dev.stamp ## time solvers, paths, points, cohorts and the smooth model, side by side
 	$(BIN)/python benchmarks/run.py

@@ -188,12 +188,12 @@ def test_h5ad(tmp_path):
     np.testing.assert_array_equal(as_graph(path, key="other").dense(), 2 * MATRIX)
 
 
-@pytest.mark.parametrize(("kind", "module"), [("graphml", "networkx"), ("h5ad", "anndata")])
+@pytest.mark.parametrize(("kind", "module"), [("graphml", "networkx"), ("h5ad", "h5py")])
 def test_a_missing_library_is_named_with_its_extra(kind, module, tmp_path, monkeypatch):
     path = tmp_path / f"graph.{kind}"
     path.write_text("")
     monkeypatch.setitem(sys.modules, module, None)
-    extra = {"networkx": "graphs", "anndata": "anndata"}[module]
+    extra = {"networkx": "graphs", "h5py": "anndata"}[module]
     with pytest.raises(ImportError, match=rf"needs {module}: .*'convexhc\[{extra}\]'"):
         as_graph(path)
 

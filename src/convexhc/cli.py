@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,13 +21,14 @@ from convexhc.api.options import FEATURES, Options
 from convexhc.commands.demo import demo
 from convexhc.commands.fit import fit
 from convexhc.commands.inspection import cut, info, report
-from convexhc.commands.messages import Ending
+from convexhc.commands.messages import Ending, Terminated, exit_code
 from convexhc.progress_line import ProgressLine
 from convexhc.similarity.result import Shift
 from convexhc.solvers.choose import METHODS
 from convexhc.version import __version__
 
-EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted"
+EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted, "
+EXIT_CODES += "143 terminated"
 # Options of earlier versions, and their new names.
 RENAMED = {
     "--neighbors": "--weights",
@@ -50,7 +54,7 @@ def run_command(options: argparse.Namespace) -> int:
     quiet, as_json = getattr(options, "quiet", False), getattr(options, "json", False)
     progress = ProgressLine(sys.stderr, quiet=quiet)
     try:
-        with _warnings_in_one_line():
+        with _warnings_in_one_line(), _terminated_like_ctrl_c():
             return int(options.run(options, _speaker(quiet and not as_json), progress))
     except BrokenPipeError:
         # The reader of our output has closed the pipe; flushing at exit must not fail again.
@@ -72,12 +76,32 @@ def _ending(error: BaseException) -> tuple[str, int]:
     if isinstance(error, Ending):
         return str(error), error.code
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted", 130
+        return "interrupted", exit_code(error)
     failed = isinstance(error, MemoryError | np.linalg.LinAlgError)
     return str(error), 1 if failed else 2
 
 
+@contextmanager
+def _terminated_like_ctrl_c() -> Iterator[None]:
+    """Raise an exception on SIGTERM, so that a run ends as on Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
 def _speaker(quiet: bool) -> Callable[[str], None]:
+    # A file name may hold bytes that are no characters.
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
     return (lambda text: None) if quiet else print
 
 
@@ -216,6 +240,7 @@ def _add_fit(commands: Commands) -> None:
         help="relative step of lam below which merges are not separated (default %(default)s)",
     )
     parser.add_argument("--n-jobs", type=int, default=2, help="threads (default %(default)s)")
+    _add_escape(parser)
     again = parser.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="continue an interrupted run")
     again.add_argument("--force", action="store_true", help="overwrite a run in the folder")
@@ -224,6 +249,14 @@ def _add_fit(commands: Commands) -> None:
         "--json", action="store_true", help="print the record of the run (run.json) and no text"
     )
     parser.set_defaults(run=fit)
+
+
+def _add_escape(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--escape-formulas",
+        action="store_true",
+        help="in CSV, an apostrophe before names that a spreadsheet takes for formulas",
+    )
 
 
 def _add_cut(commands: Commands) -> None:
@@ -244,6 +277,7 @@ def _add_cut(commands: Commands) -> None:
     parser.add_argument(
         "--noise", action="store_true", help="label the nodes of smaller clusters -1"
     )
+    _add_escape(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
     parser.set_defaults(run=lambda options, say, progress: cut(options, say))

@@ -19,6 +19,7 @@ from convexhc._types import FloatArray, IntArray
 
 Symmetrize = Literal["mean", "max", "min"]
 
+BROKEN_SPARSE = "the sparse matrix is broken:"
 # Asymmetry that counts as round-off, relative to the largest entry.
 SYMMETRY_TOLERANCE = 1e-10
 
@@ -54,10 +55,24 @@ def checked_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, .
         raise TypeError(
             f"node names must be hashable (text, numbers, tuples ...), got {bad!r}"
         ) from error
+    _check_text(result)
     if not distinct:
         twice = Counter(result).most_common(1)[0][0]
         raise ValueError(f"the node name {twice!r} is used twice: make the names distinct")
     return result
+
+
+def _check_text(names: tuple[Hashable, ...]) -> None:
+    """Raise an error if a name cannot be written to a text file."""
+    texts = [name for name in names if isinstance(name, str)]
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        bad = next(text for text in texts if any("\ud800" <= sign <= "\udfff" for sign in text))
+        raise ValueError(
+            f"the node name {bad!r} holds half a character (a lone surrogate), which no text file "
+            "can hold: rename the node"
+        ) from None
 
 
 def _is_hashable(name: object) -> bool:
@@ -136,8 +151,55 @@ def square_matrix(matrix: Any) -> tuple[Any, float]:
             f"{array.shape}; for points in space use similarity.knn or similarity.rbf, for an "
             "edge list pass (u, v, weight) tuples"
         )
+    if sparse.issparse(array):
+        array = checked_sparse(array)
     rounding = 16 * float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else 0.0
     return array.astype(np.float64), max(SYMMETRY_TOLERANCE, rounding)
+
+
+def checked_sparse(matrix: Any) -> Any:
+    """Return the matrix in a format whose indices are known to lie inside it.
+
+    scipy checks indices when it builds a matrix, if at all, and its compiled loops follow them
+    anywhere.
+    """
+    if matrix.format in ("lil", "dok"):
+        # Lists and dictionaries, which scipy converts with checks.
+        matrix = matrix.tocoo()
+    if matrix.format in ("csr", "csc", "bsr"):
+        _check_compressed(matrix)
+    elif matrix.format == "coo":
+        for axis, size in zip(matrix.coords, matrix.shape, strict=True):
+            _check_inside("coords", axis, size)
+            if axis.shape != matrix.data.shape:
+                raise ValueError(f"{BROKEN_SPARSE} coords and data differ in length")
+    elif matrix.data.ndim != 2 or matrix.offsets.shape != matrix.data.shape[:1]:
+        raise ValueError(f"{BROKEN_SPARSE} offsets and data differ in length")
+    return matrix
+
+
+def _check_compressed(matrix: Any) -> None:
+    """Check indptr and indices of a csr, csc or bsr matrix."""
+    block = matrix.data.shape[1:] if matrix.format == "bsr" else (1, 1)
+    rows, columns = (size // width for size, width in zip(matrix.shape, block, strict=True))
+    major, minor = (columns, rows) if matrix.format == "csc" else (rows, columns)
+    pointers, indices = matrix.indptr, matrix.indices
+    stored = min(len(indices), len(matrix.data))
+    _check_inside("indptr", pointers, stored + 1)
+    if pointers.shape != (major + 1,) or pointers[0] != 0 or (np.diff(pointers) < 0).any():
+        raise ValueError(
+            f"{BROKEN_SPARSE} indptr must rise from 0 in {major + 1} steps, one per row or column"
+        )
+    _check_inside("indices", indices[: pointers[-1]], minor)
+
+
+def _check_inside(what: str, indices: NDArray[Any], size: int) -> None:
+    """Raise an error unless the indices are integers between 0 and size - 1."""
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        raise ValueError(f"{BROKEN_SPARSE} {what} must be one-dimensional and hold integers")
+    if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < size:
+        outside = int(indices.min()) if indices.min() < 0 else int(indices.max())
+        raise ValueError(f"{BROKEN_SPARSE} {what} holds {outside}, outside 0 to {size - 1}")
 
 
 def is_valid_dense(matrix: Any, *, signed: bool) -> bool:

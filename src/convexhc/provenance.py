@@ -34,6 +34,8 @@ class Provenance:
     @classmethod
     def from_text(cls, text: Mapping[str, Any]) -> Provenance:
         """Inverse of `to_text`; ignores other keys."""
+        if not isinstance(text["options"], dict):
+            raise ValueError("its options are not named")
         return cls(text["version"], text["options"], text["data"], text["digest"])
 
 

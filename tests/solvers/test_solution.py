@@ -75,7 +75,7 @@ def test_other_files_are_rejected_and_not_modified(make, tmp_path):
     file = tmp_path / "one.npz"
     make(file)
     before = file.read_bytes()
-    with pytest.raises(ValueError, match=r"one\.npz is not a readable solution.*another file"):
+    with pytest.raises(ValueError, match=r"one\.npz: not a valid solution.*another file"):
         Solution.load(file)
     assert file.read_bytes() == before
 

@@ -63,7 +63,7 @@ def test_newick_reads_back_to_the_same_clades_and_heights(path):
         assert found[clade] == pytest.approx(depth, abs=1e-9)
 
 
-AWKWARD = st.text(alphabet="ab'\"_ ,:;()[]{}\t\n\u00e9", max_size=6)
+AWKWARD = st.text(alphabet="ab.=\\/+-*<>&'\"_ ,:;()[]{}\t\r\n\u00e9", max_size=6)
 
 
 @given(st.lists(AWKWARD, min_size=2, max_size=5, unique=True))
@@ -78,6 +78,12 @@ def test_newick_quotes_what_must_be_quoted():
     names = ["it's", "a b", "c,d", "under_score", "plain", 7]
     text = Tree.from_partitions([2.0], [[0] * 6], names=names).to_newick()
     assert text == "('it''s':2.0,'a b':2.0,'c,d':2.0,'under_score':2.0,plain:2.0,7:2.0);"
+
+
+@pytest.mark.parametrize("sign", '=\\/+-*<>&"`|~^%$#@!?')
+def test_newick_quotes_every_sign_that_a_reader_may_interpret(sign):
+    text = Tree.from_partitions([1.0], [[0, 0]], names=[f"a{sign}b", "c.1"]).to_newick()
+    assert text == f"('a{sign}b':1.0,c.1:1.0);"
 
 
 def test_newick_of_one_leaf():

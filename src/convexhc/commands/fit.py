@@ -40,22 +40,23 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     if options.min_cluster_size is not None:
         checked_count("min_cluster_size", options.min_cluster_size)
     graph = read_graph(options)
-    folder.prepare(resume=options.resume, force=options.force)
-    if not options.json:
-        say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
-    try:
-        with limited_threads(options.n_jobs):
-            path = solve(options, graph, lambdas, folder, progress)
-        progress.clear()
-        folder.write(path, graph, options.min_cluster_size)
-        run = record(options, path, time.monotonic() - begun)
-        write_run_report(folder.report, path, graph, run)
-        folder.finish(run)
-    except KeyboardInterrupt:
-        raise Interruption(_resumption(options, folder)) from None
-    finally:
-        progress.clear()
-        folder.remove_if_empty()
+    with folder.opened(resume=options.resume, force=options.force):
+        if not options.json:
+            say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
+        try:
+            with limited_threads(options.n_jobs):
+                path = solve(options, graph, lambdas, folder, progress)
+            progress.clear()
+            folder.write(path, graph, options.min_cluster_size, escape=options.escape_formulas)
+            run = record(options, path, time.monotonic() - begun)
+            write_run_report(folder.report, path, graph, run)
+            folder.finish(run)
+        except KeyboardInterrupt as stop:
+            raise Interruption(f"interrupted{_resumption(options, folder)}", stop) from None
+        except OSError as error:
+            raise Failure(f"{error}; stopped{_resumption(options, folder)}") from error
+        finally:
+            progress.clear()
     if options.json:
         say(json.dumps({"output": str(folder.root), **run}))
     else:
@@ -94,8 +95,8 @@ def solve(
 
 def _resumption(options: Namespace, folder: Folder) -> str:
     if not folder.checkpoint.exists():
-        return "interrupted before the first lam was solved, so there is nothing to go on from."
-    return f"interrupted; go on with: {resume_command(options.given)}"
+        return " before the first lam was solved, so there is nothing to go on from."
+    return f"; go on with: {resume_command(options.given)}"
 
 
 def parse_lambdas(text: str | None) -> list[float] | None:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import shlex
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
-from convexhc._files import atomic_write, write_text
+from convexhc._files import InUse, atomic_write, locked, remove_partial, write_text
 from convexhc.commands.messages import Refusal
+from convexhc.commands.records import BEGUN, RUN, read_record
+from convexhc.commands.tables import csv_text, labels_csv
 from convexhc.graph import Graph
+from convexhc.io.arrays import read_members, sparse_from
+from convexhc.io.border import border
 from convexhc.path import Path
-from convexhc.path.suggestion import suggest
 from convexhc.version import __version__
 
 # The last file marks the run as finished.
@@ -62,10 +62,29 @@ class Folder:
         """The report."""
         return self.root / "report.html"
 
-    def prepare(self, *, resume: bool, force: bool) -> None:
-        """Make the folder; refuse to overwrite results or to restart an unfinished run."""
+    @contextmanager
+    def opened(self, *, resume: bool, force: bool) -> Iterator[None]:
+        """Make the folder and keep other fits out of it; remove it if nothing was written."""
         if self.root.exists() and not self.root.is_dir():
             raise Refusal(f"{self.root} is a file: name a folder with -o.")
+        if resume and not self.root.exists():
+            raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
+        self.root.mkdir(parents=True, exist_ok=True)
+        try:
+            with locked(self.root / ".lock"):
+                self._prepare(resume=resume, force=force)
+                yield
+        except InUse as error:
+            raise Refusal(
+                f"{self.root} is in use by another fit ({error}): wait for it, or name another "
+                "folder."
+            ) from None
+        finally:
+            with suppress(OSError):
+                self.root.rmdir()
+
+    def _prepare(self, *, resume: bool, force: bool) -> None:
+        """Refuse to overwrite results or to restart an unfinished run."""
         if resume and not self.checkpoint.exists():
             raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
         if force:
@@ -82,7 +101,7 @@ class Folder:
                     f"{self.root} already holds {', '.join(existing)}: name another folder, or "
                     "overwrite with --force."
                 )
-        self.root.mkdir(parents=True, exist_ok=True)
+        remove_partial(self.root)
 
     def begin(self, given: Sequence[str]) -> None:
         """Record how the run was begun, and mark an earlier run in the folder as incomplete."""
@@ -91,17 +110,20 @@ class Folder:
             begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
             write_text(self.begun, json.dumps(begun, indent=2) + "\n")
 
-    def remove_if_empty(self) -> None:
-        """Remove the folder if nothing was written to it."""
-        with suppress(OSError):
-            self.root.rmdir()
-
-    def write(self, path: Path, graph: Graph, min_cluster_size: int | None = None) -> None:
+    def write(
+        self,
+        path: Path,
+        graph: Graph,
+        min_cluster_size: int | None = None,
+        *,
+        escape: bool = False,
+    ) -> None:
         """Write every result but the report and the record."""
         path.save(self.root / "path.npz")
-        with atomic_write(self.root / "graph.npz") as partial, partial.open("wb") as stream:
+        with atomic_write(self.root / "graph.npz") as stream:
             sparse.save_npz(stream, graph.matrix())
-        write_text(self.root / "labels.csv", labels_csv(path, min_cluster_size))
+        table = labels_csv(path, min_cluster_size, escape=escape)
+        write_text(self.root / "labels.csv", table)
         rows = ([int(a), int(b), repr(float(h)), int(k)] for a, b, h, k in path.linkage)
         header = ["left", "right", "lam", "size"]
         write_text(self.root / "linkage.csv", csv_text(header, rows))
@@ -128,13 +150,11 @@ class Folder:
                 f"{self.root} holds no finished run: make one with "
                 f"convexhc fit GRAPH -o {self.root}."
             )
-        try:
-            record = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
-            record = None
-        if not isinstance(record, dict) or "convexhc" not in record:
-            raise Refusal(f"{file} is not the record of a run: fit again with --force.")
-        return record
+        return read_record(file, RUN)
+
+    def beginning(self) -> dict[str, Any]:
+        """How the unfinished run was begun."""
+        return read_record(self.begun, BEGUN)
 
     def path(self) -> Path:
         """The saved path."""
@@ -143,8 +163,10 @@ class Folder:
 
     def graph(self, names: tuple[Hashable, ...]) -> Graph:
         """The saved graph, with the names of the path."""
-        matrix = sparse.csr_array(sparse.load_npz(self.root / "graph.npz"))
-        return Graph.from_matrix(matrix, names=names, signed=True)
+        file = self.root / "graph.npz"
+        with border(file, "graph of a fit"):
+            matrix = sparse_from(read_members(file))
+            return Graph.from_matrix(matrix, names=names, signed=True)
 
 
 def resume_command(given: Sequence[str]) -> str:
@@ -157,27 +179,6 @@ def resume_command(given: Sequence[str]) -> str:
     """
     kept = [word for word in given if word not in ("--force", "--resume")]
     return shlex.join(["convexhc", *kept, "--resume"])
-
-
-def labels_csv(path: Path, min_cluster_size: int | None = None) -> str:
-    """One row per node: suggested cluster, then the cluster at each horizontal cut of the tree.
-
-    The columns of the cuts are named ``k<clusters>``, coarse to fine.
-    """
-    counts = sorted(path.level_n_clusters)
-    levels = [path.labels(n_clusters=k, by="lam") for k in counts]
-    columns = np.stack([suggest(path, min_cluster_size).labels, *levels], axis=1)
-    rows = ([str(name), *row] for name, row in zip(path.names, columns.tolist(), strict=True))
-    return csv_text(["node", "suggested", *(f"k{k}" for k in counts)], rows)
-
-
-def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table as CSV."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return stream.getvalue()
 
 
 def refuse_to_overwrite(file: File, *, force: bool) -> None:

@@ -14,10 +14,11 @@ from convexhc._text import clock, counted
 from convexhc.api.options import Options
 from convexhc.api.single_lam import read_problem
 from convexhc.commands.fit import write_run_report
-from convexhc.commands.folder import Folder, csv_text, refuse_to_overwrite
+from convexhc.commands.folder import Folder, refuse_to_overwrite
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Refusal, Say
 from convexhc.commands.saved_results import describe_saved
+from convexhc.commands.tables import cell, csv_text
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.similarity.diffusion_time import N_FEATURES
@@ -57,7 +58,8 @@ def cut(options: Namespace, say: Say) -> int:
         small="noise" if options.noise else "nearest",
     )
     pairs = zip(path.names, labels.tolist(), strict=True)
-    text = csv_text(["node", "cluster"], ((str(name), label) for name, label in pairs))
+    rows = ((cell(name, escape=options.escape_formulas), label) for name, label in pairs)
+    text = csv_text(["node", "cluster"], rows)
     if options.output is None:
         say(text.rstrip("\n"))
         return 0

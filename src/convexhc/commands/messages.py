@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 
 Say = Callable[[str], None]
@@ -24,6 +25,17 @@ class Refusal(Ending):
 
 
 class Interruption(Ending):
-    """Ctrl-C; the message says how to resume."""
+    """Ctrl-C, or an order to terminate; the message says how to resume."""
 
-    code = 130
+    def __init__(self, text: str, stop: KeyboardInterrupt) -> None:
+        super().__init__(text)
+        self.code = exit_code(stop)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as job schedulers send it: handled as Ctrl-C is."""
+
+
+def exit_code(stop: KeyboardInterrupt) -> int:
+    """128 plus the number of the signal, as shells have it."""
+    return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)

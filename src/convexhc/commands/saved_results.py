@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -86,7 +85,7 @@ def _describe_resumption(folder: Folder, say: Say) -> None:
     if not folder.begun.exists():
         say("go on with: the command it was begun with, and --resume")
         return
-    begun = json.loads(folder.begun.read_text(encoding="utf-8"))
+    begun = folder.beginning()
     where = "" if begun["directory"] == os.getcwd() else f" in {begun['directory']}"
     say(f"go on{where} with: {resume_command(begun['arguments'])}")
     if begun["convexhc"] != __version__:

@@ -16,6 +16,7 @@ from convexhc.api.features_path import SPACES
 from convexhc.api.options import MethodLike, Options
 from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
 from convexhc.graph import Graph
+from convexhc.graph_checks import checked_sparse
 from convexhc.io import as_graph
 from convexhc.io.reading import find_columns
 from convexhc.similarity import Similarity
@@ -216,6 +217,8 @@ class ConvexHierarchicalClustering(PathClusterer):
             # Sets n_features_in_, and removes the column names of an earlier X.
             validate_data(self, graph.matrix(), accept_sparse="csr")
             return graph
+        # scikit-learn follows the indices of a sparse matrix wherever they point.
+        X = checked_sparse(X) if sparse.issparse(X) else X
         # float32 is not converted: `as_graph` then tolerates a coarser asymmetry.
         matrix = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         if not self._signed:

@@ -6,7 +6,6 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Hashable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,17 +13,21 @@ from numpy.typing import NDArray
 
 from convexhc._files import atomic_write
 from convexhc.graph import Graph
+from convexhc.io.arrays import read_members
+from convexhc.io.border import border
 
 File = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
 def write_npz(file: File, text: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays and a JSON text to a file, atomically."""
-    with atomic_write(file) as partial, partial.open("wb") as stream:
-        np.savez(stream, text=np.array(json.dumps(text)), **arrays)  # type: ignore[arg-type]
-        stream.flush()
-        os.fsync(stream.fileno())
+    """Write arrays and a JSON text to a file, atomically.
+
+    The text lists the arrays: every array has a checksum, but the list of the archive has none.
+    """
+    told = json.dumps({**text, "arrays": sorted(arrays)})
+    with atomic_write(file) as stream:
+        np.savez(stream, text=np.array(told), **arrays)  # type: ignore[arg-type]
 
 
 def read_npz(
@@ -34,17 +37,18 @@ def read_npz(
 ) -> Result:
     """Read a file of `write_npz` and unpack it; ValueError if it is not a valid ``kind``."""
     try:
-        # If given a name, numpy does not close a file that is not an archive.
-        with Path(file).open("rb") as stream:
-            arrays = _arrays(np.load(stream, allow_pickle=False))
-        text = json.loads(str(arrays.pop("text")))
-        if not isinstance(text, dict) or text.get("kind") != kind:
-            raise ValueError("it holds something else")
-        return unpack(text, arrays)
-    except (zipfile.BadZipFile, ValueError, LookupError, EOFError) as error:
+        with border(file, f"{kind} of convexhc"):
+            arrays = read_members(file)
+            text = json.loads(str(arrays.pop("text")))
+            if not isinstance(text, dict) or text.get("kind") != kind:
+                raise ValueError("it holds something else")
+            if text.get("arrays", sorted(arrays)) != sorted(arrays):
+                raise ValueError("arrays are missing")
+            return unpack(text, arrays)
+    except ValueError as error:
         raise ValueError(
-            f"{file} is not a readable {kind} of convexhc ({error}): it may be cut short or of "
-            "another program. It was left as it is; name another file, or delete this one."
+            f"{error}. It may be cut short or of another program. It was left as it is; name "
+            "another file, or delete this one."
         ) from error
 
 
@@ -53,18 +57,11 @@ def kind_of(file: File) -> str | None:
     if not zipfile.is_zipfile(file):
         return None
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            text = json.loads(str(archive["text"]))
-    except (zipfile.BadZipFile, ValueError, LookupError, EOFError):
+        with border(file, "result"):
+            text = json.loads(str(read_members(file, only="text")["text"]))
+            return str(text["kind"])
+    except ValueError:
         return None
-    return str(text["kind"]) if isinstance(text, dict) and "kind" in text else None
-
-
-def _arrays(loaded: Any) -> dict[str, NDArray[Any]]:
-    if isinstance(loaded, np.ndarray):
-        raise ValueError("a single array")
-    with loaded as archive:
-        return {name: archive[name] for name in archive.files}
 
 
 def encode_names(names: tuple[Hashable, ...]) -> list[Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy
-from scipy import sparse
-
 from convexhc.graph import Graph
-from convexhc.io.objects import read_anndata, read_networkx
+from convexhc.io.arrays import read_members, read_npy, sparse_from
+from convexhc.io.border import border
+from convexhc.io.h5ad import read_h5ad, require
+from convexhc.io.matrix_market import read_mtx
+from convexhc.io.objects import read_networkx
 from convexhc.io.reading import Reading
 from convexhc.io.text import read_text
 
@@ -24,79 +23,73 @@ def read_file(path: Path, reading: Reading) -> Graph:
         raise FileNotFoundError(
             f"there is no file {str(path)!r}; text is taken as the name of a file ({accepted})"
         )
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None or not path.is_file():
+    suffix = path.suffix.lower()
+    if suffix not in _READERS or not path.is_file():
         raise ValueError(f"{str(path)!r} is not a file of a known kind ({accepted})")
-    try:
-        return reader(path, reading)
-    except TypeError as error:
-        raise TypeError(f"{path}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    parse, build = _READERS[suffix]
+    kind = f"{suffix} file"
+    with border(path, kind):
+        content = parse(path, reading)
+    with border(path, kind, ours=(ValueError, TypeError)):
+        return build(content, reading)
 
 
-def _read_npz(path: Path, reading: Reading) -> Graph:
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = list(archive.files)
-        if len(arrays) == 1:
-            return reading.matrix(archive[arrays[0]])
+def _parse_text(path: Path, reading: Reading) -> str:
+    # utf-8-sig drops the byte-order mark that spreadsheets write.
+    return path.read_text(encoding="utf-8-sig")
+
+
+def _parse_npz(path: Path, reading: Reading) -> Any:
+    arrays = read_members(path)
+    if len(arrays) == 1:
+        return next(iter(arrays.values()))
     if "format" not in arrays:
         raise ValueError(
-            f"the archive holds the arrays {arrays}: it must hold a single one, or a matrix "
+            f"the archive holds the arrays {list(arrays)}: it must hold a single one, or a matrix "
             "written by scipy.sparse.save_npz"
         )
-    return reading.matrix(sparse.load_npz(path))
+    return sparse_from(arrays)
 
 
-def _read_network(path: Path, reading: Reading) -> Graph:
-    networkx = _required("networkx", path, extra="graphs")
+def _parse_network(path: Path, reading: Reading) -> Any:
+    networkx = require("networkx", path, extra="graphs")
+    readers = {
+        ".graphml": networkx.read_graphml,
+        ".gexf": networkx.read_gexf,
+        ".net": networkx.read_pajek,
+    }
     kind = path.suffix.lower()
-    try:
-        if kind == ".gml":
-            return _read_gml(networkx, path, reading)
-        readers = {
-            ".graphml": networkx.read_graphml,
-            ".gexf": networkx.read_gexf,
-            ".net": networkx.read_pajek,
-        }
-        return read_networkx(readers[kind](path), reading)
-    except (networkx.NetworkXException, SyntaxError) as error:
-        # XML parse errors are SyntaxErrors.
-        raise ValueError(f"not a valid {kind} file: {error}") from error
+    return readers[kind](path) if kind in readers else _parse_gml(networkx, path)
 
 
-def _read_gml(networkx: Any, path: Path, reading: Reading) -> Graph:
+def _parse_gml(networkx: Any, path: Path) -> Any:
     # Read by id, because networkx rejects files without labels; then named by unique labels.
     graph = networkx.read_gml(path, label="id")
     labels = [label for _, label in graph.nodes(data="label")]
     if None not in labels and len(set(labels)) == len(labels):
-        graph = networkx.relabel_nodes(graph, dict(zip(graph.nodes, labels, strict=True)))
-    return read_networkx(graph, reading)
+        return networkx.relabel_nodes(graph, dict(zip(graph.nodes, labels, strict=True)))
+    return graph
 
 
-def _read_h5ad(path: Path, reading: Reading) -> Graph:
-    return read_anndata(_required("anndata", path, extra="anndata").read_h5ad(path), reading)
+def _matrix(content: Any, reading: Reading) -> Graph:
+    return reading.matrix(content)
 
 
-def _required(module: str, path: Path, *, extra: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"reading {path.name!r} needs {module}: install it with pip install 'convexhc[{extra}]'"
-        ) from error
+def _cells(content: Any, reading: Reading) -> Graph:
+    return reading.matrix(*content)
 
 
-_READERS: dict[str, Callable[[Path, Reading], Graph]] = {
-    ".csv": read_text,
-    ".tsv": read_text,
-    ".txt": read_text,
-    ".mtx": lambda path, reading: reading.matrix(scipy.io.mmread(path)),
-    ".npy": lambda path, reading: reading.matrix(np.load(path, allow_pickle=False)),
-    ".npz": _read_npz,
-    ".graphml": _read_network,
-    ".gml": _read_network,
-    ".gexf": _read_network,
-    ".net": _read_network,
-    ".h5ad": _read_h5ad,
+# How the content is taken from a file, and how a graph is built from it.
+_READERS: dict[str, tuple[Callable[[Path, Reading], Any], Callable[[Any, Reading], Graph]]] = {
+    ".csv": (_parse_text, read_text),
+    ".tsv": (_parse_text, read_text),
+    ".txt": (_parse_text, read_text),
+    ".mtx": (lambda path, _: read_mtx(path), _matrix),
+    ".npy": (lambda path, _: read_npy(path), _matrix),
+    ".npz": (_parse_npz, _matrix),
+    ".graphml": (_parse_network, read_networkx),
+    ".gml": (_parse_network, read_networkx),
+    ".gexf": (_parse_network, read_networkx),
+    ".net": (_parse_network, read_networkx),
+    ".h5ad": (lambda path, reading: read_h5ad(path, reading.key), _cells),
 }

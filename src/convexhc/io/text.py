@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain, repeat
-from pathlib import Path
 
 import numpy as np
 
@@ -68,14 +67,14 @@ class _Table:
             raise self.fault(start + k // per_row, f"{cells[k]!r} is not a number") from None
 
 
-def read_text(path: Path, reading: Reading) -> Graph:
-    """Read a text file by the rules of :func:`convexhc.io.as_graph`, in this order.
+def read_text(text: str, reading: Reading) -> Graph:
+    """Read the text of a file by the rules of :func:`convexhc.io.as_graph`, in this order.
 
     A matrix with row and column names; a table of edges with known column names; a square of
     numbers, for up to three columns only if symmetric and not starting with integers; two or three
     columns of edges; a matrix with row names only.
     """
-    table = _read_table(path)
+    table = _read_table(text)
     width, height = table.width, table.height
     if _has_row_and_column_names(table):
         return reading.matrix(table.values(start=1, first=1), _typed(table.column(0, start=1)))
@@ -103,9 +102,7 @@ def read_text(path: Path, reading: Reading) -> Graph:
     )
 
 
-def _read_table(path: Path) -> _Table:
-    # utf-8-sig drops the byte-order mark that spreadsheets write.
-    text = path.read_text(encoding="utf-8-sig")
+def _read_table(text: str) -> _Table:
     every = text.split("\n")
     numbers = [
         k for k, line in enumerate(every, 1) if line.strip() and line[0] not in _COMMENT_MARKS

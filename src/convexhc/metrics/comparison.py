@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from convexhc._types import FloatArray
+from convexhc.graph_checks import checked_sparse
 
 
 def knn_graph(distance: ArrayLike, k: int) -> sparse.csr_array:
@@ -83,7 +84,9 @@ def hamming(A: Any, B: Any, *, normalized: bool = False) -> float:
     >>> hamming([[0, 1], [1, 0]], [[0, 1], [0, 0]], normalized=True)
     0.5
     """
-    first, second = sparse.csr_array(A), sparse.csr_array(B)
+    first, second = (
+        sparse.csr_array(checked_sparse(one) if sparse.issparse(one) else one) for one in (A, B)
+    )
     if first.shape != second.shape or first.shape[0] != first.shape[1]:
         raise ValueError(
             "two graphs can be compared if both matrices are square and of one shape; got "

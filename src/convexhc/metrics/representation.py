@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
 from convexhc._types import FloatArray
+from convexhc.graph_checks import checked_sparse
 from convexhc.io import as_graph
 
 # Negative values down to this fraction of the largest count as round-off: 2-hop similarities are
@@ -171,8 +172,11 @@ def distances_of(S: ArrayLike) -> FloatArray:
 
 def _gram(rows: FloatArray, K: Any) -> FloatArray:
     """``rows K rows'``, symmetrised."""
-    dense_or_sparse = isinstance(K, np.ndarray) or sparse.issparse(K)
-    matrix: Any = K if dense_or_sparse else as_graph(K, signed=True).matrix()
+    matrix: Any = K
+    if sparse.issparse(K):
+        matrix = checked_sparse(K)
+    elif not isinstance(K, np.ndarray):
+        matrix = as_graph(K, signed=True).matrix()
     n = rows.shape[1]
     if matrix.shape != (n, n):
         raise ValueError(

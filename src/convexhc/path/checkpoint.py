@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path as FilePath
 from time import perf_counter
+from typing import Any
+
+from numpy.typing import NDArray
 
 from convexhc.fusion.conductances import Conductances
 from convexhc.fusion.contraction import contract
@@ -13,6 +16,7 @@ from convexhc.io.archive import read_npz, write_npz
 from convexhc.model.problem import FusionProblem
 from convexhc.path.level import Level, pack_levels, unpack_levels
 from convexhc.path.progress import Progress
+from convexhc.path.validity import is_labels
 from convexhc.solvers.solution import ARRAYS, pack_solution, unpack_solution
 
 # Checkpoints up to this many bytes are written after every lam.
@@ -43,30 +47,33 @@ class Checkpoint:
         """Progress of an interrupted run; None without a file; ValueError for a foreign one."""
         if not FilePath(self.file).exists():
             return None
-        text, arrays = read_npz(self.file, "checkpoint", lambda text, arrays: (text, arrays))
-        if text.get("digest") != self.digest:
+        digest, progress = read_npz(self.file, "checkpoint", self._unpack)
+        if digest != self.digest:
             raise ValueError(
                 f"{self.file} is the checkpoint of another run (other data, options or version): "
                 "name another file, or delete this one to start anew."
             )
+        self._written = progress
+        return progress
+
+    def _unpack(
+        self, text: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> tuple[str, Progress[ContractedSolution] | None]:
+        """The digest and, if it is that of this run, the progress."""
+        if text["digest"] != self.digest:
+            return str(text["digest"]), None
         solutions = [
-            ContractedSolution(
-                contract(self.problem, arrays[f"groups_{i}"]),
-                unpack_solution(
-                    fields,
-                    {name: arrays[f"{name}_{i}"] for name in ARRAYS if f"{name}_{i}" in arrays},
-                ),
-                Conductances.unpack(arrays[f"conductances_{i}"])
-                if f"conductances_{i}" in arrays
-                else None,
-            )
+            _unpack_solution(self.problem, fields, arrays, i)
             for i, fields in enumerate(text["solutions"])
         ]
         previous = solutions.pop(0) if text["has_previous"] else None
         current = solutions.pop(0) if text["has_current"] else None
         levels = tuple(unpack_levels(arrays))
-        self._written = Progress(levels, previous, current, tuple(solutions), text["crowded_lam"])
-        return self._written
+        n = self.problem.shape[0]
+        if not all(is_labels(level.labels, n) for level in levels):
+            raise ValueError("its labels are not numbered")
+        crowded = float(text["crowded_lam"])
+        return self.digest, Progress(levels, previous, current, tuple(solutions), crowded)
 
     def keep(self, progress: Progress[ContractedSolution]) -> None:
         """Write, unless the file is large and was written recently; `finish` will write it."""
@@ -105,7 +112,43 @@ class Checkpoint:
         self._size = sum(array.nbytes for array in arrays.values())
 
 
+def _unpack_solution(
+    problem: FusionProblem, fields: dict[str, Any], arrays: dict[str, NDArray[Any]], i: int
+) -> ContractedSolution:
+    """The i-th solution; ValueError if its arrays do not fit the problem."""
+    groups = arrays[f"groups_{i}"]
+    if not is_labels(groups, problem.shape[0]):
+        raise ValueError("its groups are not numbered")
+    contraction = contract(problem, groups)
+    own = {name: arrays[f"{name}_{i}"] for name in ARRAYS if f"{name}_{i}" in arrays}
+    small = unpack_solution(fields, own)
+    rows, columns = contraction.problem.shape
+    edges, all_edges = contraction.problem.penalty.n_edges, problem.penalty.n_edges
+    expected = {
+        "centroids": (rows, columns),
+        "nonneg_dual": (rows, columns),
+        "dual": (edges, columns),
+        "labels": (rows,),
+    }
+    if any(array.shape != expected[name] for name, array in own.items()):
+        raise ValueError("its solutions do not fit the problem")
+    if not is_labels(small.labels, rows):
+        raise ValueError("its labels are not numbered")
+    stored = arrays.get(f"conductances_{i}")
+    if stored is not None and stored.shape != (5, all_edges):
+        raise ValueError("its conductances do not fit the problem")
+    known = None if stored is None else Conductances.unpack(stored)
+    return ContractedSolution(contraction, small, known)
+
+
 def solved_so_far(file: str | os.PathLike[str]) -> tuple[Level, ...]:
     """The levels in a checkpoint of any run, in increasing order of lam."""
-    levels = read_npz(file, "checkpoint", lambda _, arrays: unpack_levels(arrays))
+
+    def unpack(_: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[Level]:
+        levels = unpack_levels(arrays)
+        if not levels or not all(is_labels(level.labels, level.labels.size) for level in levels):
+            raise ValueError("it has no levels, or their labels are not numbered")
+        return levels
+
+    levels = read_npz(file, "checkpoint", unpack)
     return tuple(sorted(levels, key=lambda level: level.lam))

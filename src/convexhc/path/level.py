@@ -95,6 +95,9 @@ def pack_levels(levels: Iterable[Level]) -> dict[str, NDArray[Any]]:
 
 def unpack_levels(arrays: Mapping[str, NDArray[Any]]) -> list[Level]:
     """The levels that `pack_levels` stored."""
+    for name in _COLUMNS:
+        if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iuf":
+            raise ValueError(f"{name} is not one number per lam")
     rows = zip(*(arrays[name].tolist() for name in _COLUMNS), strict=True)
     return [
         Level(

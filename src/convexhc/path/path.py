@@ -26,6 +26,7 @@ from convexhc.io.archive import (
 from convexhc.path.level import Level, pack_levels, unpack_levels
 from convexhc.path.suggestion import Suggestion, suggest
 from convexhc.path.summary import summary_of
+from convexhc.path.validity import checked_path
 from convexhc.provenance import Provenance
 from convexhc.similarity import spectral_features
 from convexhc.similarity.density import Density
@@ -382,16 +383,16 @@ class Path:
 def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
     names = decode_names(text["names"])
     known = text.get("structure")
-    return Path(
+    dense = (arrays["node_density"], arrays["edge_density"]) if "node_density" in arrays else None
+    path = Path(
         tuple(unpack_levels(arrays)),
         names,
         arrays["components"],
-        text["complete"],
+        bool(text["complete"]),
         Provenance.from_text(text),
         unpack_graph(arrays, names),
         arrays.get("features"),
         None if known is None else Structure(**known),
-        Density(arrays["node_density"], arrays["edge_density"])
-        if "node_density" in arrays
-        else None,
+        None if dense is None else Density(*dense),
     )
+    return checked_path(path)

@@ -8,8 +8,9 @@ from typing import Any
 
 from convexhc.tree.nodes import Nodes
 
-# Names that need no quotes. Newick reads an unquoted underscore as a blank, so it is excluded.
-PLAIN_NAME = re.compile(r"[^\s()\[\]{}:;,'\"_]+")
+# Names that need no quotes: letters, digits and points. Newick reads an unquoted underscore as a
+# blank, and its readers give a meaning to most other signs.
+PLAIN_NAME = re.compile(r"(?:[^\W_]|\.)+")
 
 
 def newick(nodes: Nodes, names: tuple[Hashable, ...]) -> str:

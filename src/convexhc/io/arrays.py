@@ -1,0 +1,103 @@
+"""Arrays in npy and npz files, without pickle; sizes are checked before memory is taken.
+
+numpy's own reader allocates what a header declares, and advises to load unsafely what it refuses.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from scipy import sparse
+
+from convexhc.io.border import check_nodes, check_numbers
+
+# Bytes read at a time: a member of an archive is read into its array through a copy this large.
+_CHUNK = 2**24
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+# Compression that numpy writes: none, and deflate.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def read_npy(file: str | os.PathLike[str]) -> NDArray[Any]:
+    """Read the array of an npy file."""
+    with Path(file).open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        return _read_array(stream, size, size)
+
+
+def read_members(file: str | os.PathLike[str], only: str | None = None) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an npz file by name, all of them or one."""
+    with Path(file).open("rb") as stream, zipfile.ZipFile(stream) as archive:
+        size = os.fstat(stream.fileno()).st_size
+        members = archive.infolist()
+        names = [member.filename.removesuffix(".npy") for member in members]
+        if len(set(names)) < len(names):
+            raise ValueError("two of its arrays have one name")
+        if any(member.compress_type not in _METHODS for member in members):
+            raise ValueError("it is compressed in a way that numpy does not write")
+        # Members that overlap could unpack to any size.
+        if sum(member.compress_size for member in members) > size:
+            raise ValueError("it declares more bytes than it has")
+        check_numbers(sum(member.file_size for member in members) // 8, size)
+        return {
+            name: _read_member(archive, member, size)
+            for name, member in zip(names, members, strict=True)
+            if only in (None, name)
+        }
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, size: int) -> NDArray[Any]:
+    with archive.open(member) as stream:
+        return _read_array(stream, member.file_size, size)
+
+
+def _read_array(stream: IO[bytes], length: int, size: int) -> NDArray[Any]:
+    """Read an array from a stream of ``length`` bytes, in a file of ``size`` bytes."""
+    version = npy.read_magic(stream)
+    if version not in _HEADERS:
+        raise ValueError(f"an array has the unknown version {version}")
+    shape, in_columns, dtype = _HEADERS[version](stream)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects: save plain numbers")
+    count, left = math.prod(shape), length - stream.tell()
+    if min(shape, default=1) < 0 or count * dtype.itemsize != left:
+        raise ValueError(f"an array of shape {shape} and type {dtype} does not fill {left} bytes")
+    check_numbers(count, size)
+    array = np.empty(count, dtype)
+    # As bytes, since not every type has a buffer.
+    view = array.view(np.uint8) if count else np.empty(0, np.uint8)
+    for start in range(0, left, _CHUNK):
+        end = min(start + _CHUNK, left)
+        view[start:end] = np.frombuffer(stream.read(end - start), np.uint8)
+    # Reading on to the end makes the archive compare the checksum.
+    if stream.read(1):
+        raise ValueError("an array is longer than declared")
+    return array.reshape(shape, order="F" if in_columns else "C")
+
+
+def sparse_from(arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """The matrix whose arrays `scipy.sparse.save_npz` wrote."""
+    kind = arrays["format"].item()
+    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+    rows, columns = (int(size) for size in arrays["shape"])
+    data = arrays["data"]
+    parts: tuple[Any, ...]
+    if kind in ("csr", "csc", "bsr"):
+        parts = data, arrays["indices"], arrays["indptr"]
+    elif kind == "coo":
+        ends = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
+        parts = data, tuple(ends)
+    elif kind == "dia":
+        parts = data, arrays["offsets"]
+    else:
+        raise ValueError(f"it has the unknown sparse format {kind!r}")
+    check_nodes(max(rows, columns), sum(array.nbytes for array in arrays.values()))
+    return getattr(sparse, f"{kind}_array")(parts, shape=(rows, columns))
