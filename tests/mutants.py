@@ -179,8 +179,8 @@ MUTANTS = (
     ),
     Mutant(
         "kernels/flows.py",
-        "        if math.sqrt(total) <= b:\n            y[:] = 0.0",
-        "        if math.sqrt(total) <= 1.01 * b:\n            y[:] = 0.0",
+        "        if math.sqrt(total) <= b:\n            for k in range(y.size):",
+        "        if math.sqrt(total) <= 1.01 * b:\n            for k in range(y.size):",
         "a flow just outside its ball is not projected",
         (SURPLUS,),
     ),
