@@ -85,14 +85,14 @@ class ElectricalFlow:
     ) -> tuple[FloatArray, FloatArray, float]:
         """Loads of the flow, loads of ``stretch`` times the flow, and the residual of the demand.
 
-        The load of an edge is at most one if and only if its flow is in the dual ball. Loads below
-        the share of the maximum norm in the ball may be too large. The residual is at least the sum
-        over nodes of the largest entry that the computed flow fails to deliver; zero if it is
-        round-off of the demand. The flow is not stored.
+        The load of an edge is at most one if and only if its flow is in the dual ball. The residual
+        is at least the sum over nodes of the largest entry that the computed flow fails to deliver;
+        zero if it is round-off of the demand. The flow is not stored.
         """
         start, neighbor, number = self._adjacency
         soft, block = edges.soft[self.at], edges.block[self.at]
-        net = Net(start, neighbor, number, self.conductance[number], soft)
+        # The largest entry decides only where the ball has no Euclidean part.
+        net = Net(start, neighbor, number, self.conductance[number], soft, block == 0.0)
         out = Tally(*np.zeros((3, self.at.size)), *np.zeros((2, self.nodes.size)))
         for R in demand.blocks():
             X = R.copy()

@@ -13,10 +13,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.fusion.demand import Demand, column_blocks
+from convexhc.kernels.loads import spread_columns
 from convexhc.kernels.rows import group_means
 
 # Vectors up to which far columns are not formed: products with more are no faster than solves.
@@ -78,14 +79,21 @@ class InnerDemand:
         everything = np.arange(self.target.shape[1])
         if isinstance(self.target, np.ndarray) or self.between.shape[1] >= _MAX_RANK:
             return everything
-        # Flow between clusters of one block of rows is formed as well.
         return np.unique(self.target.indices)
 
     @cached_property
-    def _columns(self) -> FloatArray | csr_array:
-        """The near columns of the data, transposed if they are sparse: one row per column."""
-        T = self.target
-        return T if isinstance(T, np.ndarray) else csr_array(T[:, self.near].T)
+    def _weight(self) -> FloatArray:
+        return np.ones(self.cluster.size) if self.mass is None else self.mass
+
+    @cached_property
+    def _by_column(self) -> tuple[csc_array, FloatArray]:
+        """The near columns of sparse data, and their means over clusters."""
+        T = csc_array(self.target[:, self.near])
+        count = int(self.cluster.max()) + 1
+        total = np.bincount(self.cluster, self._weight, count)
+        share = self._weight / total[self.cluster]
+        mean = csr_array((share, (self.cluster, np.arange(share.size))), (count, share.size)) @ T
+        return T, mean.toarray()
 
     @cached_property
     def _inflow(self) -> FloatArray:
@@ -97,11 +105,25 @@ class InnerDemand:
             yield self._form(block)
 
     def _form(self, block: slice) -> FloatArray:
-        T = self._columns
-        R = T[:, block] if isinstance(T, np.ndarray) else T[block].toarray().T
-        R = self._deviation(R)
-        R -= self._inflow @ self.dual[:, self.near[block]]
-        R -= self.offset[:, None]
+        columns = self.near[block]
+        if isinstance(self.target, np.ndarray):
+            R = self._deviation(self.target[:, block]) - self.offset[:, None]
+        else:
+            T, mean = self._by_column
+            R = np.empty((self.cluster.size, columns.size))
+            first = T.indptr[block.start : block.start + columns.size + 1].astype(np.int64)
+            spread_columns(
+                first,
+                T.indices,
+                T.data,
+                mean[:, block],
+                self.cluster,
+                self._weight,
+                self.offset,
+                R,
+            )
+        if self.dual.size:
+            R -= self._inflow @ self.dual[:, columns]
         return R
 
     @cached_property
@@ -122,7 +144,6 @@ class InnerDemand:
 
     def _deviation(self, X: FloatArray) -> FloatArray:
         """S X = M (I - J) X, a new array."""
-        mass = np.ones(self.cluster.size) if self.mass is None else self.mass
         X = np.ascontiguousarray(X)
-        centered = X - group_means(X, self.cluster, mass)[self.cluster]
-        return centered if self.mass is None else centered * mass[:, None]
+        centered = X - group_means(X, self.cluster, self._weight)[self.cluster]
+        return centered if self.mass is None else centered * self.mass[:, None]

@@ -12,7 +12,7 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
-from convexhc._types import FloatArray, IntArray
+from convexhc._types import BoolArray, FloatArray, IntArray
 
 Real = NDArray[Any]
 
@@ -25,8 +25,8 @@ _FINITE = {"reassoc", "contract", "nsz", "nnan"}
 class Net(NamedTuple):
     """Adjacency lists: the edges of node i have positions ``start[i]`` to ``start[i + 1]``.
 
-    Every position has the other end, the index and the conductance of an edge; ``soft`` is indexed
-    by edge.
+    Every position has the other end, the index and the conductance of an edge. ``soft`` is indexed
+    by edge, as is ``peaked``: whether the largest entry of its flow is wanted.
     """
 
     start: IntArray
@@ -34,6 +34,7 @@ class Net(NamedTuple):
     edge: IntArray
     conductance: FloatArray
     soft: FloatArray
+    peaked: BoolArray
 
 
 class Tally(NamedTuple):
@@ -66,19 +67,23 @@ def _tally_run(
                     left[k] -= c * (here[k] - there[k])
                 continue
             soft, softer = net.soft[e], net.soft[e] / stretch
-            excess, further, most = 0.0, 0.0, out.most[e]
+            excess, further = 0.0, 0.0
             for k in range(m):
                 y = c * (here[k] - there[k])
                 left[k] -= y
                 y = abs(y)
-                over = max(y - soft, 0.0)
+                # Twice the positive part: unlike a comparison, a vector operation.
+                over = (y - soft) + abs(y - soft)
                 excess += over * over
-                over = max(y - softer, 0.0)
+                over = (y - softer) + abs(y - softer)
                 further += over * over
-                most = max(most, y)
-            out.excess[e] += excess
-            out.further[e] += further
-            out.most[e] = most
+            out.excess[e] += 0.25 * excess
+            out.further[e] += 0.25 * further
+            if net.peaked[e]:
+                most = out.most[e]
+                for k in range(m):
+                    most = max(most, abs(c * (here[k] - there[k])))
+                out.most[e] = most
         largest = out.lacking[i]
         for k in range(m):
             largest = max(largest, abs(left[k]))
@@ -98,7 +103,7 @@ def tally(X: Real, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
     """Accumulate norms of a block of columns of the flow Y_e = conductance_e (X_i - X_j).
 
     Per edge, ``excess`` is sum_k max(|Y_ek| - soft_e, 0)^2, ``further`` the same with
-    soft_e / stretch, and ``most`` the largest |Y_ek|. Per node, ``wanted`` is the largest |R_ik|
+    soft_e / stretch, and ``most`` the largest |Y_ek| of peaked edges. Per node, ``wanted`` is the largest |R_ik|
     and ``lacking`` the largest entry of |R - D'Y|. All in place, so that the columns may come in
     any number of blocks. Infinite where X is not finite. O(E m).
     """
@@ -150,3 +155,27 @@ def tally_product(
         out.excess[e] += excess
         out.further[e] += further
         out.most[e] = most
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def spread_columns(
+    start: IntArray,
+    row: IntArray,
+    value: FloatArray,
+    mean: FloatArray,
+    cluster: IntArray,
+    mass: FloatArray,
+    offset: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write mass_i (T_ik - mean of its cluster in column k) - offset_i to ``out``, T by columns.
+
+    ``start`` has the columns of ``out``, ``mean`` one row per cluster. O(n m + nnz(T)).
+    """
+    for i in range(out.shape[0]):
+        g, weight, shift = cluster[i], mass[i], offset[i]
+        for k in range(out.shape[1]):
+            out[i, k] = -weight * mean[g, k] - shift
+    for k in range(out.shape[1]):
+        for p in range(start[k], start[k + 1]):
+            out[row[p], k] += mass[row[p]] * value[p]

@@ -83,10 +83,9 @@ class GraphModel:
         max_groups: int | None,
     ) -> ContractedSolution | None:
         """Solve on the clusters of ``start`` and prove them, or split them."""
-        first = self.components if self.descending else np.arange(self.graph.n)
         return solve_graph(
             self.problem.at(lam),
-            first if start is None else start.labels,
+            self._guess(lam, start, second, max_groups),
             lambda small: choose_method(small, self.method),
             start=start,
             second=second,
@@ -94,6 +93,27 @@ class GraphModel:
             max_iter=self.max_iter,
             max_groups=max_groups,
         )
+
+    def _guess(
+        self,
+        lam: float,
+        start: ContractedSolution | None,
+        second: ContractedSolution | None,
+        max_groups: int | None,
+    ) -> Labels:
+        """Groups to start from.
+
+        From above, those proven at the nearest lower lam, or else at the last one: they most likely
+        hold together, and the solver fuses those that are too fine. Where they have become many,
+        the clusters of the last lam.
+        """
+        if start is None:
+            return self.components if self.descending else np.arange(self.graph.n)
+        if not self.descending:
+            return start.labels
+        finest = second if second is not None and second.lam < lam else start
+        many = max_groups is not None and 2 * (int(finest.groups.max()) + 1) > max_groups
+        return start.labels if many else finest.groups
 
     def level(self, solution: ContractedSolution, *, keep: bool) -> Level:
         """One centroid per cluster; without them, the effective rank is computed now."""
