@@ -100,10 +100,10 @@ class ElectricalFlow:
             load_kernels.tally(X, R, net, stretch, out)
         if demand.far.columns.size:
             self._tally_far(demand.far, net, stretch, out)
-        residual = float(out.lacking.sum())
+        residual, most = float(out.lacking.sum()), np.where(net.peaked, out.most, 0.0)
         return (
-            ball_loads(out.excess, out.most, soft, block),
-            ball_loads(out.further, out.most, soft / stretch, block / stretch),
+            ball_loads(out.excess, most, soft, block),
+            ball_loads(out.further, most, soft / stretch, block / stretch),
             residual if not residual <= ROUND_OFF * float(out.wanted.sum()) else 0.0,
         )
 
@@ -128,7 +128,8 @@ class ElectricalFlow:
         leverage = np.linalg.norm(np.linalg.solve(C, far.W.T), axis=0) * (1.0 + _SLACK)
         order = np.argsort(-leverage, kind="stable")
         if not np.isfinite(row_norm).all():
-            out.excess[:] = np.inf
+            for found in (out.excess, out.further, out.most, out.lacking):
+                found[:] = np.inf
             return
         load_kernels.tally_product(
             Z, far.W[order], row_norm, leverage[order], net.soft, stretch, out

@@ -1,8 +1,8 @@
 """The demand inside some clusters, without the columns that are combinations of a few vectors.
 
-The rows of a sparse K inside a cluster are zero in all columns but those of its neighbours. In every
-other column the demand is a combination of the same few vectors: one for every neighbouring cluster,
-along whose edges flow enters, and the offset. Only the near columns are formed.
+The rows of a sparse K inside a cluster are zero in all columns but those of its neighbours. In
+every other column the demand is a combination of the same few vectors: one for every neighbouring
+cluster, along whose edges flow enters, and the offset. Only the near columns are formed.
 """
 
 from __future__ import annotations
@@ -86,14 +86,14 @@ class InnerDemand:
         return np.ones(self.cluster.size) if self.mass is None else self.mass
 
     @cached_property
-    def _by_column(self) -> tuple[csc_array, FloatArray]:
-        """The near columns of sparse data, and their means over clusters."""
+    def _by_column(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Near columns of sparse data: pointers, rows and values, and the means over clusters."""
         T = csc_array(self.target[:, self.near])
         count = int(self.cluster.max()) + 1
         total = np.bincount(self.cluster, self._weight, count)
         share = self._weight / total[self.cluster]
         mean = csr_array((share, (self.cluster, np.arange(share.size))), (count, share.size)) @ T
-        return T, mean.toarray()
+        return T.indptr.astype(np.int64), T.indices.astype(np.int64), T.data, mean.toarray()
 
     @cached_property
     def _inflow(self) -> FloatArray:
@@ -109,13 +109,12 @@ class InnerDemand:
         if isinstance(self.target, np.ndarray):
             R = self._deviation(self.target[:, block]) - self.offset[:, None]
         else:
-            T, mean = self._by_column
+            start, row, value, mean = self._by_column
             R = np.empty((self.cluster.size, columns.size))
-            first = T.indptr[block.start : block.start + columns.size + 1].astype(np.int64)
             spread_columns(
-                first,
-                T.indices,
-                T.data,
+                start[block.start : block.start + columns.size + 1],
+                row,
+                value,
                 mean[:, block],
                 self.cluster,
                 self._weight,

@@ -92,5 +92,5 @@ def eliminate(
             row[last] = k
             value[last] = ratio
             filled[i] = last + 1
-        # Round-off may leave nothing, or less, of a pivot; what this costs is measured by residuals.
+        # Round-off may leave nothing, or less, of a pivot: residuals measure what this costs.
         pivot[k] = max(left, _LEAST_PIVOT * whole)

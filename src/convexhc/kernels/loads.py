@@ -103,13 +103,13 @@ def tally(X: Real, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
     """Accumulate norms of a block of columns of the flow Y_e = conductance_e (X_i - X_j).
 
     Per edge, ``excess`` is sum_k max(|Y_ek| - soft_e, 0)^2, ``further`` the same with
-    soft_e / stretch, and ``most`` the largest |Y_ek| of peaked edges. Per node, ``wanted`` is the largest |R_ik|
-    and ``lacking`` the largest entry of |R - D'Y|. All in place, so that the columns may come in
-    any number of blocks. Infinite where X is not finite. O(E m).
+    soft_e / stretch, and ``most`` the largest |Y_ek| of peaked edges. Per node, ``wanted`` is the
+    largest |R_ik| and ``lacking`` the largest entry of |R - D'Y|. All in place, so that the columns
+    may come in any number of blocks. All but ``wanted`` are infinite if X is not finite. O(E m).
     """
     if not np.isfinite(X.sum(dtype=np.float64)):
-        for sums in out:
-            sums[:] = np.inf
+        for found in (out.excess, out.further, out.most, out.lacking):
+            found[:] = np.inf
         return
     runs = get_num_threads() if net.edge.size * X.shape[1] > _WORTH_SHARING else 1
     if runs > 1:

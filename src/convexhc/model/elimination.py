@@ -73,7 +73,9 @@ class Elimination:
     def factor(self, conductance: FloatArray) -> SparseFactor | DenseFactor:
         """Factor under positive conductances."""
         n, tail, head = self.n, self.tail, self.head
-        degree = np.bincount(tail, conductance, n) + np.bincount(head, conductance, n)
+        degree: FloatArray = np.asarray(
+            np.bincount(tail, conductance, n) + np.bincount(head, conductance, n), np.float64
+        )
         degree[self._grounded] += np.maximum(degree[self._grounded], 1e-300)
         dense = DenseFactor.of(tail, head, conductance, degree) if self.is_dense else None
         return self._sparse_factor(conductance, degree) if dense is None else dense
