@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from convexhc._types import Labels
 from convexhc.fusion.graph_solve import ContractedSolution, solve_graph, unpenalized_solution
 from convexhc.fusion.lam_max import consensus_bound
+from convexhc.fusion.pieces import pieces
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.path.level import Level
@@ -22,6 +23,10 @@ from convexhc.solvers.loop import Method
 
 # Identical nodes may differ in their similarities by this share of the largest one.
 _IDENTICAL = 1e-9
+# Nodes above which a path from above starts from pieces: below, solves save what proofs cost.
+_LARGE = 5000
+# Mean number of nodes of a piece.
+_PIECE_NODES = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,15 +110,25 @@ class GraphModel:
 
         From above, those proven at the nearest lower lam, or else at the last one: they most likely
         hold together, and the solver fuses those that are too fine. Where they have become many,
-        the clusters of the last lam.
+        the clusters of the last lam, cut into pieces.
         """
         if start is None:
-            return self.components if self.descending else np.arange(self.graph.n)
+            return self._pieces if self.descending else np.arange(self.graph.n)
         if not self.descending:
             return start.labels
         finest = second if second is not None and second.lam < lam else start
-        many = max_groups is not None and 2 * (int(finest.groups.max()) + 1) > max_groups
-        return start.labels if many else finest.groups
+        if max_groups is None or 2 * (int(finest.groups.max()) + 1) <= max_groups:
+            return finest.groups
+        both = np.stack([start.labels, self._pieces])
+        return np.asarray(np.unique(both, axis=1, return_inverse=True)[1]).ravel()
+
+    @cached_property
+    def _pieces(self) -> Labels:
+        """Components, cut into pieces where there are many nodes: proofs take squares of sizes."""
+        n = self.graph.n
+        if n <= _LARGE:
+            return self.components
+        return pieces(self.problem.penalty.graph, n // _PIECE_NODES)
 
     def level(self, solution: ContractedSolution, *, keep: bool) -> Level:
         """One centroid per cluster; without them, the effective rank is computed now."""
