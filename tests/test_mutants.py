@@ -10,11 +10,12 @@ from mutants import MUTANTS, ROOT, Mutant
 
 # Every file behind the certificate has mutants.
 FILES = {
-    "fusion/conductances.py",
     "fusion/contraction.py",
     "fusion/demand.py",
     "fusion/graph_flows.py",
+    "fusion/inner_demand.py",
     "kernels/flows.py",
+    "kernels/loads.py",
     "fusion/electrical_flow.py",
     "model/problem.py",
     "model/fidelity.py",

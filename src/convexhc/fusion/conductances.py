@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.fusion.electrical_flow import ElectricalFlow
 from convexhc.kernels.edges import Edges
+from convexhc.model.elimination import elimination_order
 from convexhc.model.problem import FusionProblem
 
 # Multiple of a flow whose loads calibrate the sketch, beside those of the flow itself.
 STRETCH = 1.5
 # Least initial conductance over the largest: weaker edges would leave no digits for the others.
 _MIN_CONDUCTANCE = 1e-8
+# Nodes from which a cluster is a block of its own: calls for smaller ones cost more than they save.
+_LARGE = 64
+# Nodes of a block of small clusters.
+_BLOCK_NODES = 256
 
 
 class Conductances:
@@ -31,7 +38,8 @@ class Conductances:
         self.values = values.copy()
         self.calibrated = np.zeros(values.size, np.bool_)
         self.norm, self.load, self.slope = np.ones((3, values.size))
-        self._last: tuple[IntArray, Labels, ElectricalFlow] | None = None
+        self._rank: IntArray | None = None
+        self._flows: dict[bytes, ElectricalFlow] = {}
 
     @classmethod
     def of(cls, problem: FusionProblem) -> Conductances:
@@ -41,7 +49,7 @@ class Conductances:
     def copy(self) -> Conductances:
         """Copy that can be changed independently."""
         other = Conductances.unpack(self.pack())
-        other._last = self._last
+        other._rank, other._flows = self._rank, self._flows
         return other
 
     def pack(self) -> FloatArray:
@@ -56,21 +64,22 @@ class Conductances:
         out.norm, out.load, out.slope = (row.copy() for row in rows[2:])
         return out
 
-    def system(self, edges: Edges, at: IntArray, nodes: Labels, labels: Labels) -> ElectricalFlow:
-        """Flow along the edges ``at`` inside the clusters of ``nodes``.
+    def flows(self, edges: Edges, labels: Labels) -> list[ElectricalFlow]:
+        """Flows inside all clusters, a block of clusters each.
 
-        The last factorisation is reused if edges and conductances have not changed, as between two
-        lam at which nothing merges or splits.
+        Orders and factors of blocks that are the same as in the last call are reused, as between
+        two lam at which they neither merge nor split.
         """
-        chosen, conductance, last = edges.at(at), self.values[at], self._last
-        if last is None or not (np.array_equal(last[0], at) and np.array_equal(last[1], nodes)):
-            system = ElectricalFlow(chosen, conductance, nodes, labels)
-        elif np.array_equal(last[2].conductance, conductance):
-            return last[2].with_balls(chosen)
-        else:
-            system = last[2].with_conductance(chosen, conductance)
-        self._last = at, nodes, system
-        return system
+        if self._rank is None:
+            self._rank = elimination_order(labels.size, edges.tail, edges.head)
+        last, found = self._flows, {}
+        for nodes, cluster, at in _blocks(edges, labels, self._rank):
+            key = nodes.tobytes() + cluster.tobytes()
+            flow = last.get(key) or ElectricalFlow(edges, at, nodes, cluster, self.values[at])
+            flow.adopt(self.values[at])
+            found[key] = flow
+        self._flows = found
+        return list(found.values())
 
     def calibrate(
         self, at: IntArray, norm: FloatArray, load: FloatArray, stretched: FloatArray
@@ -91,3 +100,27 @@ def initial_conductances(problem: FusionProblem) -> FloatArray:
     """Squared weights, bounded from below: loads are then of similar size on all edges."""
     squares = np.square(problem.penalty.graph.weight)
     return np.asarray(np.maximum(squares, _MIN_CONDUCTANCE * squares.max(initial=0.0)))
+
+
+def _blocks(
+    edges: Edges, labels: Labels, rank: IntArray
+) -> Iterator[tuple[IntArray, Labels, IntArray]]:
+    """Nodes by cluster and rank, their cluster and inner edges, for every block of clusters.
+
+    Large clusters one by one, small ones together, single nodes in none.
+    """
+    size = np.bincount(labels)
+    small = (size > 1) & (size < _LARGE)
+    block = np.where(size >= _LARGE, np.arange(size.size), -1)
+    block[small] = size.size + np.cumsum(size[small]) // _BLOCK_NODES
+    numbers, block[block >= 0] = np.unique(block[block >= 0], return_inverse=True)
+    order = np.lexsort((rank, labels, block[labels]))
+    first = np.searchsorted(block[labels[order]], np.arange(numbers.size + 1))
+    inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
+    of_edge = block[labels[edges.tail[inside]]]
+    inside = inside[np.argsort(of_edge, kind="stable")]
+    first_edge = np.searchsorted(np.sort(of_edge), np.arange(numbers.size + 1))
+    for b in range(numbers.size):
+        nodes = order[first[b] : first[b + 1]]
+        _, cluster = np.unique(labels[nodes], return_inverse=True)
+        yield nodes, cluster, inside[first_edge[b] : first_edge[b + 1]]

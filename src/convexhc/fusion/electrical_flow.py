@@ -9,79 +9,66 @@ are split into layers with one system each.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.fusion.demand import Demand
+from convexhc.fusion.inner_demand import InnerDemand, Product
 from convexhc.kernels import flows as flow_kernels
+from convexhc.kernels import loads as load_kernels
 from convexhc.kernels.edges import Edges
-from convexhc.kernels.flows import Net, Tally
-from convexhc.model.factorization import Factor
+from convexhc.kernels.loads import Net, Tally
+from convexhc.model.elimination import Elimination
 from convexhc.model.weighted_laplacian import Layer
 
 # Relative error of a flow or of its load that counts as round-off.
 ROUND_OFF = 1e-9
+# Ridge of a Gram matrix relative to its trace: its factor must exist, and only bounds rest on it.
+_RIDGE = 1e-12
+# Round-off of a leverage, relative.
+_SLACK = 1e-3
 
 
 class ElectricalFlow:
-    """Flow of least energy along edges that connect every cluster of ``nodes``.
+    """Flow of least energy inside some clusters, each connected by its edges.
 
     Parameters
     ----------
     edges : Edges
-        Ends and dual balls of the edges, all inside clusters.
-    conductance : ndarray
-        Conductance of every edge, positive.
+        Ends of all edges.
+    at : ndarray of int
+        The edges inside these clusters.
     nodes : ndarray of int
-        All nodes of these clusters.
-    labels : (N,) ndarray of int
-        Cluster of every node.
+        All nodes of these clusters, in the order of their elimination.
+    cluster : ndarray of int
+        Cluster of each of them, numbered from zero.
+    conductance : ndarray
+        Conductances of the edges ``at``, positive.
 
     Notes
     -----
-    One sparse factorisation; then one triangular solve per column for every call.
+    One factorisation for every change of conductances, in the same order; then one solve per column
+    for every call.
     """
 
     def __init__(
-        self, edges: Edges, conductance: FloatArray, nodes: Labels, labels: Labels
+        self, edges: Edges, at: IntArray, nodes: IntArray, cluster: Labels, conductance: FloatArray
     ) -> None:
-        position = np.full(labels.size, -1)
-        position[nodes] = np.arange(nodes.size)
-        self._ends = position[edges.tail], position[edges.head]
-        # One grounded node per cluster makes the Laplacian definite and does not change flows.
-        self._grounded = np.unique(labels[nodes], return_index=True)[1]
-        self._all_nodes, self.n = nodes, labels.size
-        self._factorise(edges, conductance)
+        self.at, self.nodes, self.cluster = at, nodes, cluster
+        order = np.argsort(nodes)
+        self.tail = order[np.searchsorted(nodes, edges.tail[at], sorter=order)]
+        self.head = order[np.searchsorted(nodes, edges.head[at], sorter=order)]
+        grounded = np.unique(cluster, return_index=True)[1]
+        self._elimination = Elimination(nodes.size, self.tail, self.head, grounded)
+        self.conductance, self.factor = conductance, self._elimination.factor(conductance)
 
-    def _factorise(self, edges: Edges, conductance: FloatArray) -> None:
-        self.edges, self.conductance = edges, conductance
-        (tail, head), n = self._ends, self._all_nodes.size
-        degree = np.bincount(tail, conductance, n) + np.bincount(head, conductance, n)
-        degree[self._grounded] += np.maximum(degree[self._grounded], 1e-300)
-        value = np.concatenate([-conductance, -conductance, degree])
-        rows = np.concatenate([tail, head, np.arange(n)])
-        columns = np.concatenate([head, tail, np.arange(n)])
-        self.factor = Factor(csc_array((value, (rows, columns)), shape=(n, n)))
-        # Nodes are in the order of elimination from here on.
-        self.nodes = self._all_nodes[self.factor.rows]
-        self.tail, self.head = self.factor.place[tail], self.factor.place[head]
-
-    def with_balls(self, edges: Edges) -> ElectricalFlow:
-        """The same flow along the same edges, with other dual balls. O(1)."""
-        other = copy(self)
-        other.edges = edges
-        return other
-
-    def with_conductance(self, edges: Edges, conductance: FloatArray) -> ElectricalFlow:
-        """Flow along the same edges under other conductances. One factorisation."""
-        other = copy(self)
-        other.__dict__.pop("_adjacency", None)
-        other._factorise(edges, conductance)
-        return other
+    def adopt(self, conductance: FloatArray) -> None:
+        """Change the conductances: one factorisation, unless they are the same."""
+        if not np.array_equal(conductance, self.conductance):
+            self.conductance = conductance
+            self.factor = self._elimination.factor(conductance)
 
     @cached_property
     def _adjacency(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -94,53 +81,75 @@ class ElectricalFlow:
         return start, neighbor[order], number[order]
 
     def loads(
-        self, demand: Demand | FloatArray, stretch: float = 1.0
+        self, demand: InnerDemand, edges: Edges, stretch: float = 1.0
     ) -> tuple[FloatArray, FloatArray, float]:
         """Loads of the flow, loads of ``stretch`` times the flow, and the residual of the demand.
 
         The load of an edge is at most one if and only if its flow is in the dual ball. The residual
-        is the sum over nodes of the largest entry that the computed flow fails to deliver; zero if
-        it is round-off of the demand. The flow is not stored.
+        is at least the sum over nodes of the largest entry that the computed flow fails to deliver;
+        zero if it is round-off of the demand. The flow is not stored.
         """
         start, neighbor, number = self._adjacency
-        soft, block = self.edges.soft, self.edges.block
-        net = Net(start, neighbor, number, self.conductance[number], soft)
-        out = Tally(*np.zeros((3, self.tail.size)), *np.zeros((2, self.nodes.size)))
-        for R, X in self._potentials(demand):
-            flow_kernels.tally(X, R, net, stretch, out)
-        residual = float(out.lacking.sum())
+        soft, block = edges.soft[self.at], edges.block[self.at]
+        # The largest entry decides only where the ball has no Euclidean part.
+        net = Net(start, neighbor, number, self.conductance[number], soft, block == 0.0)
+        out = Tally(*np.zeros((3, self.at.size)), *np.zeros((2, self.nodes.size)))
+        for R in demand.blocks():
+            X = R.copy()
+            self.factor.solve(X)
+            load_kernels.tally(X, R, net, stretch, out)
+        if demand.far.columns.size:
+            self._tally_far(demand.far, net, stretch, out)
+        residual, most = float(out.lacking.sum()), np.where(net.peaked, out.most, 0.0)
         return (
-            ball_loads(out.excess, out.most, soft, block),
-            ball_loads(out.further, out.most, soft / stretch, block / stretch),
-            residual if residual > ROUND_OFF * float(out.wanted.sum()) else 0.0,
+            ball_loads(out.excess, most, soft, block),
+            ball_loads(out.further, most, soft / stretch, block / stretch),
+            residual if not residual <= ROUND_OFF * float(out.wanted.sum()) else 0.0,
         )
 
-    def relative_norms(self, demand: Demand | FloatArray) -> FloatArray:
-        """Euclidean norm of the flow along every edge over the radius of its ball."""
-        squares = np.zeros(self.tail.size)
-        for _, X in self._potentials(demand):
-            flow_kernels.add_squares(X, self.tail, self.head, self.conductance, squares)
-        return _divide(np.sqrt(squares), self.edges.soft + self.edges.block)
+    def _tally_far(self, far: Product, net: Net, stretch: float, out: Tally) -> None:
+        """Add the far columns: the flow Z W' has few distinct directions.
 
-    def along(self, demand: Demand, chosen: IntArray) -> FloatArray:
-        """Flow along the ``chosen`` edges, one row per edge; one triangular solve per edge."""
+        By Cauchy and Schwarz |Z_e W_k'| <= |Z_e C| |C^-1 W_k| for every invertible C. With C C' the
+        Gram matrix of W, the first factor is the norm of the flow and the second the leverage of
+        the column.
+        """
+        X = far.V.copy()
+        self.factor.solve(X)
+        Z = self.conductance[:, None] * (X[self.tail] - X[self.head])
+        lacking = far.V.copy()
+        np.subtract.at(lacking, self.tail, Z)
+        np.add.at(lacking, self.head, Z)
+        out.lacking[:] = np.maximum(out.lacking, np.abs(lacking) @ np.abs(far.W).max(axis=0))
+        gram = far.W.T @ far.W
+        gram[np.diag_indices_from(gram)] += _RIDGE * np.trace(gram)
+        C = np.linalg.cholesky(gram)
+        row_norm = np.linalg.norm(Z @ C, axis=1)
+        leverage = np.linalg.norm(np.linalg.solve(C, far.W.T), axis=0) * (1.0 + _SLACK)
+        order = np.argsort(-leverage, kind="stable")
+        if not np.isfinite(row_norm).all():
+            for found in (out.excess, out.further, out.most, out.lacking):
+                found[:] = np.inf
+            return
+        load_kernels.tally_product(
+            Z, far.W[order], row_norm, leverage[order], net.soft, stretch, out
+        )
+
+    def relative_norms(self, R: FloatArray, edges: Edges) -> FloatArray:
+        """Norm of the flow along every edge over the radius of its ball, R one row per node."""
+        X, squares = R.copy(), np.zeros(self.at.size)
+        self.factor.solve(X)
+        flow_kernels.add_squares(X, self.tail, self.head, self.conductance, squares)
+        return _divide(np.sqrt(squares), edges.soft[self.at] + edges.block[self.at])
+
+    def along(self, demand: InnerDemand, chosen: IntArray) -> FloatArray:
+        """Flow along the ``chosen`` edges, one row per edge; one solve per edge."""
         column, c = np.arange(chosen.size), self.conductance[chosen]
         V = np.zeros((self.nodes.size, chosen.size))
         V[self.tail[chosen], column] = c
         V[self.head[chosen], column] = -c
         self.factor.solve(V)
-        full = np.zeros((self.n, chosen.size))
-        full[self.nodes] = V
-        return demand.left_times(full)
-
-    def _potentials(self, demand: Demand | FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """R and X with L X = R, one block of columns at a time."""
-        blocks = [demand] if isinstance(demand, np.ndarray) else demand.blocks(self.nodes.size)
-        for columns in blocks:
-            R = np.ascontiguousarray(columns[self.nodes])
-            X = R.copy()
-            self.factor.solve(X)
-            yield R, X
+        return demand.left_times(V)
 
 
 class LayeredFlow:

@@ -15,6 +15,7 @@ conductances.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -28,6 +29,7 @@ from convexhc.fusion.conductances import STRETCH, Conductances, initial_conducta
 from convexhc.fusion.contraction import Contraction
 from convexhc.fusion.demand import Demand
 from convexhc.fusion.electrical_flow import ROUND_OFF, ElectricalFlow
+from convexhc.fusion.inner_demand import InnerDemand
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
@@ -117,59 +119,67 @@ def complete_dual(
     in blocks of columns. O(N) memory per column.
     """
     edges, labels = problem.penalty.edges, contraction.labels
-    inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
-    if not inside.size:
+    if int(labels.max()) + 1 == labels.size:
         return None, 0.0
     demand = Demand.of(problem, labels, contraction.between, dual)
     initial = initial_conductances(problem)
     conductances = Conductances(initial) if conductances is None else conductances
-    search = _FlowSearch(edges, inside, demand, conductances, initial)
+    search = _FlowSearch.of(edges, demand, conductances, initial)
     unproven, loads, residual_cost = np.bincount(labels) > 1, np.zeros(initial.size), 0.0
     for attempt in range(SETTINGS.max_attempts):
         if attempt or search.is_calibrated:
             max_load = _MAX_LOAD + (search.margin if attempt < 2 else 0.0)
             overloaded = search.adapt_conductances(unproven, loads, max_load)
-            if overloaded.any() and search.cost(*search.system(overloaded), loads) > budget:
+            if overloaded.any() and search.cost(overloaded, loads) > budget:
                 return search.split(overloaded, loads), 0.0
         # The proof: all columns, under the same conductances as the cost.
-        system, at = search.system(unproven)
-        loads[at], residual = search.exact_loads(system, at)
         # A residual of the system enters the gap twice, by the gradient and by the potentials.
-        residual_cost += 2.0 * residual
-        cost = residual_cost + search.cost(system, at, loads)
+        residual_cost += 2.0 * search.measure(unproven, loads)
+        cost = residual_cost + search.cost(unproven, loads)
         # Conductances of proven clusters, and with them their proofs, no longer change.
-        unproven = search.max_loads(at, loads[at]) > _MAX_LOAD
+        unproven = unproven & (search.max_loads(loads) > _MAX_LOAD)
         if cost <= budget or not unproven.any():
             return None, cost
     return search.split(unproven, loads), 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _FlowSearch:
     """Search for a feasible flow inside the clusters of one contracted solution.
 
-    Sets of clusters are boolean arrays over all clusters. ``at`` lists the inner edges of some
-    clusters, by their number in the full problem.
+    Sets of clusters are boolean arrays over all clusters; loads are arrays over all edges.
 
     Parameters
     ----------
     edges : Edges
         Edges of the full problem.
-    inside : ndarray of int
-        Edges inside clusters.
     demand : Demand
         Demand that the flow must meet.
     conductances : Conductances
         Present conductances and calibration, changed in place.
     initial : (E,) ndarray
         Initial conductances, to which the present ones stay close.
+    flows : list of ElectricalFlow
+        Flows inside blocks of clusters.
+    parts : list of InnerDemand
+        Their demands.
     """
 
     edges: Edges
-    inside: IntArray
     demand: Demand
     conductances: Conductances
     initial: FloatArray
+    flows: list[ElectricalFlow]
+    parts: list[InnerDemand]
+
+    @classmethod
+    def of(
+        cls, edges: Edges, demand: Demand, conductances: Conductances, initial: FloatArray
+    ) -> _FlowSearch:
+        """Search from the present conductances."""
+        flows = conductances.flows(edges, demand.labels)
+        parts = [InnerDemand.of(demand, flow.nodes, flow.cluster) for flow in flows]
+        return cls(edges, demand, conductances, initial, flows, parts)
 
     @cached_property
     def sketch(self) -> FloatArray | None:
@@ -193,36 +203,52 @@ class _FlowSearch:
         """Cluster of the tail of every edge."""
         return self.demand.labels[self.edges.tail]
 
+    @cached_property
+    def inside(self) -> IntArray:
+        """Edges inside clusters."""
+        return np.flatnonzero(self.cluster == self.demand.labels[self.edges.head])
+
     @property
     def is_calibrated(self) -> bool:
         """Whether loads can be predicted from a sketch before all columns were solved."""
         calibrated = self.conductances.calibrated[self.inside].all()
         return self.sketch is not None and bool(calibrated)
 
-    def system(self, clusters: BoolArray) -> tuple[ElectricalFlow, IntArray]:
-        """Flow inside some clusters under the present conductances, and their edges."""
-        at = self.inside[clusters[self.cluster[self.inside]]]
-        nodes = np.flatnonzero(clusters[self.demand.labels])
-        return self.conductances.system(self.edges, at, nodes, self.demand.labels), at
+    def edges_of(self, clusters: BoolArray) -> IntArray:
+        """Edges inside some clusters."""
+        return self.inside[clusters[self.cluster[self.inside]]]
 
-    def search_loads(self, system: ElectricalFlow, at: IntArray) -> FloatArray:
-        """Loads, predicted from the sketch if there is one."""
-        if self.sketch is None:
-            return system.loads(self.demand)[0]
-        return self.conductances.predict(at, system.relative_norms(self.sketch))
+    def blocks(self, clusters: BoolArray) -> Iterator[tuple[ElectricalFlow, InnerDemand]]:
+        """Flows and demands of the blocks with any of some clusters, under present conductances."""
+        for flow, part in zip(self.flows, self.parts, strict=True):
+            if clusters[self.demand.labels[flow.nodes]].any():
+                flow.adopt(self.conductances.values[flow.at])
+                yield flow, part
 
-    def exact_loads(self, system: ElectricalFlow, at: IntArray) -> tuple[FloatArray, float]:
-        """Loads in all columns, and the residual of the demand; calibrates the sketch."""
-        load, stretched, residual = system.loads(self.demand, STRETCH)
-        if self.sketch is not None:
-            norm = system.relative_norms(self.sketch)
-            self.conductances.calibrate(at, norm, load, stretched)
-        return load, residual
+    def search_loads(self, clusters: BoolArray, loads: FloatArray) -> None:
+        """Write the loads in some clusters, predicted from the sketch if there is one."""
+        for flow, part in self.blocks(clusters):
+            if self.sketch is None:
+                loads[flow.at] = flow.loads(part, self.edges)[0]
+            else:
+                norm = flow.relative_norms(self.sketch[flow.nodes], self.edges)
+                loads[flow.at] = self.conductances.predict(flow.at, norm)
 
-    def max_loads(self, at: IntArray, load: FloatArray) -> FloatArray:
+    def measure(self, clusters: BoolArray, loads: FloatArray) -> float:
+        """Write the loads in all columns; calibrate the sketch; return the residual."""
+        total = 0.0
+        for flow, part in self.blocks(clusters):
+            loads[flow.at], stretched, residual = flow.loads(part, self.edges, STRETCH)
+            total += residual
+            if self.sketch is not None:
+                norm = flow.relative_norms(self.sketch[flow.nodes], self.edges)
+                self.conductances.calibrate(flow.at, norm, loads[flow.at], stretched)
+        return total
+
+    def max_loads(self, loads: FloatArray) -> FloatArray:
         """Largest load in every cluster."""
         found = np.zeros(self.n_clusters)
-        np.maximum.at(found, self.cluster[at], load)
+        np.maximum.at(found, self.cluster[self.inside], loads[self.inside])
         return found
 
     def adapt_conductances(
@@ -234,60 +260,67 @@ class _FlowSearch:
         ``loads`` receives the loads under the final conductances. Returns the clusters with a load
         above ``max_load``.
         """
-        target = 1.0 - self.margin
-        largest, power, overloads = np.zeros(self.n_clusters), np.ones(self.n_clusters), []
+        target, asked = 1.0 - self.margin, clusters
+        power, overloads = np.ones(self.n_clusters), []
         values = self.conductances.values
         for _ in range(SETTINGS.max_rounds):
-            system, at = self.system(clusters)
-            loads[at] = self.search_loads(system, at)
-            largest[clusters] = self.max_loads(at, loads[at])[clusters]
+            self.search_loads(clusters, loads)
+            at = self.edges_of(clusters)
             over = np.maximum(loads[at] - target, 0.0)
             overloads.append(np.bincount(self.cluster[at], over, self.n_clusters))
             if len(overloads) > 1:
                 power[overloads[-1] > overloads[-2]] *= SETTINGS.damping
-            clusters = clusters & (largest > target + SETTINGS.load_tol)
+            clusters = clusters & (self.max_loads(loads) > target + SETTINGS.load_tol)
             if len(overloads) > SETTINGS.patience:
                 before = overloads[-1 - SETTINGS.patience]
                 clusters = clusters & (overloads[-1] < SETTINGS.progress * before)
             if not clusters.any() or len(overloads) == SETTINGS.max_rounds:
                 break
-            at = at[clusters[self.cluster[at]]]
+            at = self.edges_of(clusters)
             divisor = np.maximum(loads[at], SETTINGS.min_load) ** power[self.cluster[at]]
             low, high = (
                 self.initial[at] / SETTINGS.max_change,
                 self.initial[at] * SETTINGS.max_change,
             )
             values[at] = np.clip(values[at] / divisor, low, high)
-        return largest > max_load
+        return asked & (self.max_loads(loads) > max_load)
 
-    def cost(self, system: ElectricalFlow, at: IntArray, loads: FloatArray) -> float:
+    def cost(self, clusters: BoolArray, loads: FloatArray) -> float:
         """Increase of the gap if the flow along overloaded edges is reduced to their balls.
 
         A row whose gradient is off by r lowers its potential by -min r and its cost by <r, C>,
         which sums to zero over a cluster. Infinite if there are too many such edges.
         """
-        over = np.flatnonzero(loads[at] > _MAX_LOAD)
-        if over.size > SETTINGS.max_projected:
+        overloaded = clusters[self.cluster] & (loads > _MAX_LOAD)
+        if np.count_nonzero(overloaded) > SETTINGS.max_projected:
             return np.inf
-        if over.size == 0:
-            return 0.0
-        surplus, ends = system.along(self.demand, over), system.edges.at(over)
-        flow_kernels.surplus(surplus, ends.soft, ends.block)
-        rows, row = np.unique(np.concatenate([ends.tail, ends.head]), return_inverse=True)
-        unmet = np.zeros((rows.size, surplus.shape[1]))
-        np.add.at(unmet, row[: over.size], surplus)
-        np.subtract.at(unmet, row[over.size :], surplus)
-        return float(np.maximum(unmet.max(axis=1), 0.0).sum())
+        total = 0.0
+        for flow, part in self.blocks(clusters):
+            over = np.flatnonzero(overloaded[flow.at])
+            if over.size == 0:
+                continue
+            surplus, ends = flow.along(part, over), self.edges.at(flow.at[over])
+            flow_kernels.surplus(surplus, ends.soft, ends.block)
+            rows, row = np.unique(np.concatenate([ends.tail, ends.head]), return_inverse=True)
+            unmet = np.zeros((rows.size, surplus.shape[1]))
+            np.add.at(unmet, row[: over.size], surplus)
+            np.subtract.at(unmet, row[over.size :], surplus)
+            total += float(np.maximum(unmet.max(axis=1), 0.0).sum())
+        return total
 
     def split(self, clusters: BoolArray, loads: FloatArray) -> Split:
         """Split some clusters at their most loaded edges."""
         tail, head, labels = self.edges.tail, self.edges.head, self.demand.labels
-        system, at = self.system(clusters)
-        kept = labels[tail] == labels[head]
+        at, kept = self.edges_of(clusters), labels[tail] == labels[head]
         kept[at[_edges_to_cut(labels, tail[at], head[at], loads[at], clusters)]] = False
         groups = components(labels.size, tail, head, kept)
-        cut = np.flatnonzero(groups[tail[at]] != groups[head[at]])
-        return Split(groups, at[cut], system.along(self.demand, cut))
+        cut, found = groups[tail] != groups[head], []
+        for flow, part in self.blocks(clusters):
+            chosen = np.flatnonzero(cut[flow.at])
+            found.append((flow.at[chosen], flow.along(part, chosen)))
+        return Split(
+            groups, np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+        )
 
 
 def _edges_to_cut(

@@ -1,4 +1,4 @@
-"""Electrical flows: triangular solves, potentials, and how far a flow exceeds the dual balls.
+"""Electrical flows: triangular solves, potentials, and the surplus of a flow over the dual balls.
 
 Threads share columns and nodes, and no two threads add to the same number: the result does not
 depend on the number of threads.
@@ -68,95 +68,6 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
     for first in range(0, X.shape[1], _PANEL):
         last = min(first + _PANEL, X.shape[1])
         _substitute_panel(X, first, last, start, row, value, pivot)
-
-
-class Net(NamedTuple):
-    """Adjacency lists: the edges of node i have positions ``start[i]`` to ``start[i + 1]``.
-
-    Every position has the other end, the index and the conductance of an edge; ``soft`` is indexed
-    by edge.
-    """
-
-    start: IntArray
-    other: IntArray
-    edge: IntArray
-    conductance: FloatArray
-    soft: FloatArray
-
-
-class Tally(NamedTuple):
-    """Sums and maxima that `tally` accumulates: three per edge and two per node."""
-
-    excess: FloatArray
-    further: FloatArray
-    most: FloatArray
-    wanted: FloatArray
-    lacking: FloatArray
-
-
-@compiled(fastmath=FAST)
-def _tally_run(
-    run: tuple[int, int], X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally
-) -> None:
-    m = X.shape[1]
-    left = np.empty(m)
-    for i in range(run[0], run[1]):
-        here = X[i]
-        largest = out.wanted[i]
-        for k in range(m):
-            left[k] = R[i, k]
-            largest = max(largest, abs(left[k]))
-        out.wanted[i] = largest
-        for p in range(net.start[i], net.start[i + 1]):
-            there, e, c = X[net.other[p]], net.edge[p], net.conductance[p]
-            if net.other[p] < i:
-                for k in range(m):
-                    left[k] -= c * (here[k] - there[k])
-                continue
-            soft, softer = net.soft[e], net.soft[e] / stretch
-            excess, further, most = 0.0, 0.0, out.most[e]
-            for k in range(m):
-                y = c * (here[k] - there[k])
-                left[k] -= y
-                y = abs(y)
-                over = y - soft
-                over = over if over > 0.0 else 0.0
-                excess += over * over
-                over = y - softer
-                over = over if over > 0.0 else 0.0
-                further += over * over
-                most = max(most, y)
-            out.excess[e] += excess
-            out.further[e] += further
-            out.most[e] = most
-        largest = out.lacking[i]
-        for k in range(m):
-            largest = max(largest, abs(left[k]))
-        out.lacking[i] = largest
-
-
-@compiled(parallel=True)
-def _tally_threaded(
-    runs: int, X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally
-) -> None:
-    n = X.shape[0]
-    for r in prange(runs):
-        _tally_run((r * n // runs, (r + 1) * n // runs), X, R, net, stretch, out)
-
-
-def tally(X: FloatArray, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
-    """Accumulate norms of a block of columns of the flow Y_e = conductance_e (X_i - X_j).
-
-    Per edge, ``excess`` is sum_k max(|Y_ek| - soft_e, 0)^2, ``further`` the same with
-    soft_e / stretch, and ``most`` the largest |Y_ek|. Per node, ``wanted`` is the largest |R_ik|
-    and ``lacking`` the largest entry of |R - D'Y|. All in place, so that the columns may come in
-    any number of blocks; the flow itself is not stored. O(E m).
-    """
-    runs = get_num_threads() if net.edge.size * X.shape[1] > _WORTH_SHARING else 1
-    if runs > 1:
-        _tally_threaded(runs, X, R, net, stretch, out)
-    else:
-        _tally_run((0, X.shape[0]), X, R, net, stretch, out)
 
 
 @compiled(fastmath=FAST)

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from convexhc._types import Labels
 from convexhc.fusion.graph_solve import ContractedSolution, solve_graph, unpenalized_solution
 from convexhc.fusion.lam_max import consensus_bound
+from convexhc.fusion.pieces import pieces
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.path.level import Level
@@ -22,6 +23,10 @@ from convexhc.solvers.loop import Method
 
 # Identical nodes may differ in their similarities by this share of the largest one.
 _IDENTICAL = 1e-9
+# Nodes above which a path from above starts from pieces: below, solves save what proofs cost.
+_LARGE = 5000
+# Mean number of nodes of a piece.
+_PIECE_NODES = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +88,9 @@ class GraphModel:
         max_groups: int | None,
     ) -> ContractedSolution | None:
         """Solve on the clusters of ``start`` and prove them, or split them."""
-        first = self.components if self.descending else np.arange(self.graph.n)
         return solve_graph(
             self.problem.at(lam),
-            first if start is None else start.labels,
+            self._guess(lam, start, second, max_groups),
             lambda small: choose_method(small, self.method),
             start=start,
             second=second,
@@ -94,6 +98,37 @@ class GraphModel:
             max_iter=self.max_iter,
             max_groups=max_groups,
         )
+
+    def _guess(
+        self,
+        lam: float,
+        start: ContractedSolution | None,
+        second: ContractedSolution | None,
+        max_groups: int | None,
+    ) -> Labels:
+        """Groups to start from.
+
+        From above, those proven at the nearest lower lam, or else at the last one: they most likely
+        hold together, and the solver fuses those that are too fine. Where they have become many,
+        the clusters of the last lam, cut into pieces.
+        """
+        if start is None:
+            return self._pieces if self.descending else np.arange(self.graph.n)
+        if not self.descending:
+            return start.labels
+        finest = second if second is not None and second.lam < lam else start
+        if max_groups is None or 2 * (int(finest.groups.max()) + 1) <= max_groups:
+            return finest.groups
+        both = np.stack([start.labels, self._pieces])
+        return np.asarray(np.unique(both, axis=1, return_inverse=True)[1]).ravel()
+
+    @cached_property
+    def _pieces(self) -> Labels:
+        """Components, cut into pieces where there are many nodes: proofs take squares of sizes."""
+        n = self.graph.n
+        if n <= _LARGE:
+            return self.components
+        return pieces(self.problem.penalty.graph, n // _PIECE_NODES)
 
     def level(self, solution: ContractedSolution, *, keep: bool) -> Level:
         """One centroid per cluster; without them, the effective rank is computed now."""

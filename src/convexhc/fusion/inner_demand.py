@@ -1,0 +1,148 @@
+"""The demand inside some clusters, without the columns that are combinations of a few vectors.
+
+The rows of a sparse K inside a cluster are zero in all columns but those of its neighbours. In
+every other column the demand is a combination of the same few vectors: one for every neighbouring
+cluster, along whose edges flow enters, and the offset. Only the near columns are formed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from convexhc._types import FloatArray, IntArray, Labels
+from convexhc.fusion.demand import Demand, column_blocks
+from convexhc.kernels.loads import spread_columns
+from convexhc.kernels.rows import group_means
+
+# Vectors up to which far columns are not formed: products with more are no faster than solves.
+_MAX_RANK = 64
+
+
+class Product(NamedTuple):
+    """Far columns of the demand as V W', and the columns they are in."""
+
+    V: FloatArray
+    W: FloatArray
+    columns: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class InnerDemand:
+    """The rows of a demand inside some clusters: R = M (I - J) (T - B Y) - u 1'.
+
+    Parameters
+    ----------
+    target : (n, m) csr_array or ndarray
+        T, the rows of the data.
+    between : (n, p) ndarray
+        B: per edge between clusters that ends here, the share of every node.
+    dual : (p, m) ndarray
+        Y, the dual of these edges.
+    cluster : (n,) ndarray of int
+        Cluster of every row, numbered from zero.
+    mass : (n,) ndarray or None
+        Diagonal of M; None if it is one.
+    offset : (n,) ndarray
+        u.
+    """
+
+    target: csr_array | FloatArray
+    between: FloatArray
+    dual: FloatArray
+    cluster: Labels
+    mass: FloatArray | None
+    offset: FloatArray
+
+    @classmethod
+    def of(cls, demand: Demand, nodes: IntArray, cluster: Labels) -> InnerDemand:
+        """Rows of a demand, in the order of ``nodes``, which are all nodes of their clusters."""
+        between = demand.between[nodes]
+        pairs = np.unique(between.indices)
+        return cls(
+            demand.target[nodes],
+            between[:, pairs].toarray(),
+            demand.dual[pairs],
+            cluster,
+            None if demand.mass is None else demand.mass[nodes],
+            demand.offset[nodes],
+        )
+
+    @cached_property
+    def near(self) -> IntArray:
+        """Columns that are formed."""
+        everything = np.arange(self.target.shape[1])
+        if isinstance(self.target, np.ndarray) or self.between.shape[1] >= _MAX_RANK:
+            return everything
+        return np.unique(self.target.indices)
+
+    @cached_property
+    def _weight(self) -> FloatArray:
+        return np.ones(self.cluster.size) if self.mass is None else self.mass
+
+    @cached_property
+    def _by_column(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Near columns of sparse data: pointers, rows and values, and the means over clusters."""
+        T = csc_array(self.target[:, self.near])
+        count = int(self.cluster.max()) + 1
+        total = np.bincount(self.cluster, self._weight, count)
+        share = self._weight / total[self.cluster]
+        mean = csr_array((share, (self.cluster, np.arange(share.size))), (count, share.size)) @ T
+        return T.indptr.astype(np.int64), T.indices.astype(np.int64), T.data, mean.toarray()
+
+    @cached_property
+    def _inflow(self) -> FloatArray:
+        return self._deviation(self.between)
+
+    def blocks(self) -> Iterator[FloatArray]:
+        """Near columns of R, a block at a time."""
+        for block in column_blocks(self.near.size, self.cluster.size):
+            yield self._form(block)
+
+    def _form(self, block: slice) -> FloatArray:
+        columns = self.near[block]
+        if isinstance(self.target, np.ndarray):
+            R = self._deviation(self.target[:, block]) - self.offset[:, None]
+        else:
+            start, row, value, mean = self._by_column
+            R = np.empty((self.cluster.size, columns.size))
+            spread_columns(
+                start[block.start : block.start + columns.size + 1],
+                row,
+                value,
+                mean[:, block],
+                self.cluster,
+                self._weight,
+                self.offset,
+                R,
+            )
+        if self.dual.size:
+            R -= self._inflow @ self.dual[:, columns]
+        return R
+
+    @cached_property
+    def far(self) -> Product:
+        """All other columns of R."""
+        columns = np.setdiff1d(np.arange(self.target.shape[1]), self.near, assume_unique=True)
+        V = np.column_stack([self._inflow, self.offset])
+        W = np.column_stack([-self.dual[:, columns].T, np.full(columns.size, -1.0)])
+        return Product(V, W, columns)
+
+    def left_times(self, V: FloatArray) -> FloatArray:
+        """V'R, without forming R; V has one row per node."""
+        SV = self._deviation(V)
+        out: FloatArray = np.asarray((self.target.T @ SV).T)
+        out -= (self.between.T @ SV).T @ self.dual
+        out -= (V.T @ self.offset)[:, None]
+        return out
+
+    def _deviation(self, X: FloatArray) -> FloatArray:
+        """S X = M (I - J) X, a new array."""
+        X = np.ascontiguousarray(X)
+        centered = X - group_means(X, self.cluster, self._weight)[self.cluster]
+        return centered if self.mass is None else centered * self.mass[:, None]
