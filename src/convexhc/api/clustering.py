@@ -27,7 +27,6 @@ from convexhc.path.path import Path
 from convexhc.similarity import (
     Similarity,
     diffusion,
-    diffusion_features,
     from_graph,
     from_points,
     heat,
@@ -44,6 +43,7 @@ from convexhc.similarity import (
 )
 from convexhc.similarity.density import point_density
 from convexhc.similarity.diffusion_time import N_FEATURES, diffusion_time, noise_edge
+from convexhc.similarity.leaves import leaves_of, node_features
 from convexhc.similarity.result import Shift
 from convexhc.similarity.strongest import positive_part
 from convexhc.similarity.structure import group_structure
@@ -252,21 +252,25 @@ def _cluster_by_graph(
 ) -> Path:
     """The path on the diffusion features of the graph, with multiscale weights."""
     density = None if points is None else point_density(points, graph)
-    X = diffusion_features(graph, time=time, n_features=min(n_features, graph.n))
+    X = node_features(graph, time=time, n_features=min(n_features, graph.n))
+    leaves = leaves_of(graph.without_diagonal().matrix(), X)
     made = {
         "kind": "diffusion",
         "time": diffusion_time(graph) if time is None else time,
         "noise_edge": noise_edge(graph),
         "n_features": X.shape[1],
+        "n_leaves": len(leaves.features),
     }
     path = points_path(
-        X,
-        multiscale_weights(graph.without_diagonal().matrix(), X),
+        leaves.features,
+        leaves.weights(),
         options,
         monitor,
         names=graph.names,
         record={"similarity": made, "weights": "multiscale", "model": "features"},
         graph=graph,
+        features=X,
+        leaf=leaves.labels,
     )
     structure = group_structure(graph) if test_structure else None
     return replace(path, structure=structure, density=density)
