@@ -1,4 +1,4 @@
-"""Product with the Newton matrix of round dual balls, for conjugate gradients outside the kernels."""
+"""Product with the Newton matrix of round dual balls, for conjugate gradients in numpy."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class PointsModel:
     def only_identical(self, labels: Labels) -> bool:
         """Whether the leaves of every cluster are equal."""
         X, first = self.problem.fidelity.target, np.unique(labels, return_index=True)[1]
-        return bool((X == X[first[labels]]).all())
+        return bool((X[first[labels]] == X).all())
 
     def geometric_grid(self, count: int) -> tuple[float, ...]:
         """Values of lam in equal ratios, from the first fusions to the consensus.

@@ -1,7 +1,7 @@
 """Leaves of a large graph: small groups of like nodes that a path starts from.
 
-The path of a graph of 10^5 nodes has more edge duals than fit in memory. Its levels of interest have
-far fewer clusters than nodes: above `LeafSettings.max_nodes` the nodes are therefore first joined
+The path of a graph of 10^5 nodes has more edge duals than fit in memory, and its levels of interest
+have far fewer clusters than nodes. Above `LeafSettings.max_nodes` the nodes are therefore joined
 into about a thousand leaves of equal size, and the graph between the leaves is clustered instead.
 """
 
@@ -34,8 +34,12 @@ class LeafSettings:
     n_leaves: int = 1200
     # Groups that the block model refines before they are divided into leaves.
     n_groups: int = 200
+    # Lloyd's steps that fit these groups to the features before: they start from equal sizes.
+    lloyd_steps: int = 5
     # Power iterations for the direction in which a group is divided: a rough one will do.
     power_steps: int = 8
+    # Entries of a table of distances held in memory.
+    block_entries: int = 4_000_000
 
 
 SETTINGS = LeafSettings()
@@ -121,9 +125,9 @@ def node_features(
 def leaves_of(adjacency: sparse.csr_array, features: FloatArray) -> Leaves:
     """Join the nodes of a large graph into leaves of about equal size.
 
-    The features are divided into 200 groups, which the block model refines on the edges
-    (`memberships`): a leaf is inside one such group and one component. Groups are divided along
-    their principal direction into parts of equal size.
+    The features are divided into 200 groups, by halving and a few steps of k-means, which the block
+    model refines on the edges (`memberships`): a leaf is inside one such group and one component.
+    Groups are divided along their principal direction into parts of equal size.
 
     Parameters
     ----------
@@ -149,6 +153,8 @@ def leaves_of(adjacency: sparse.csr_array, features: FloatArray) -> Leaves:
         return Leaves(np.arange(n), adjacency, features)
     component = connected_components(adjacency, directed=False)[1].astype(np.int64)
     group = divided(features, np.zeros(n, np.int64), n / SETTINGS.n_groups)
+    for _ in range(SETTINGS.lloyd_steps):
+        group = nearest_means(features, group)
     refined = hard_labels(memberships(adjacency, group))
     inside = numbered_by_first(component * n + refined)
     labels = divided(features, inside, n / SETTINGS.n_leaves)
@@ -187,6 +193,23 @@ def divided(features: FloatArray, labels: Labels, size: float) -> Labels:
         along = _principal_coordinate(features[nodes])
         here = np.argpartition(along, cut := nodes.size * first // parts)
         waiting += [(nodes[here[:cut]], first), (nodes[here[cut:]], parts - first)]
+    return numbered_by_first(out)
+
+
+def nearest_means(features: FloatArray, labels: Labels) -> Labels:
+    """Lloyd's step: every node goes to the group with the nearest mean. O(n k r), in blocks.
+
+    Examples
+    --------
+    >>> nearest_means(np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 0, 1]))
+    array([0, 0, 1, 1])
+    """
+    mean = group_means(features, labels, np.ones(labels.size))
+    half, out = 0.5 * np.square(mean).sum(axis=1), np.empty(labels.size, np.int64)
+    step = max(1, SETTINGS.block_entries // len(mean))
+    for start in range(0, labels.size, step):
+        rows = slice(start, start + step)
+        out[rows] = (half - features[rows] @ mean.T).argmin(axis=1)
     return numbered_by_first(out)
 
 

@@ -68,8 +68,9 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
 
     Groups are found on four fifths of the edges (nine tenths of few): the partition of largest
     modularity of `refined_scales`. The held-out edges inside these groups are counted, and each
-    fold is held out once; of a graph large enough to have leaves (`leaves_of`), one fold is. Under the null hypothesis an edge falls inside a group with the
-    probability given by the degrees of the held-out edges.
+    fold is held out once; one fold of a graph large enough to have leaves (`leaves_of`). Under the
+    null hypothesis an edge falls inside a group with the probability given by the degrees of the
+    held-out edges.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 For round dual balls the Newton matrix is mass + sigma sum_e c_e d_e d_e' (x) (I - p_e p_e'), where
 d_e is the difference along edge e, c_e is one if the edge is fused, and p_e is the direction of its
-dual, zero if it is fused. Without the p_e it is (mass + sigma L_c) (x) I: one matrix for all columns,
-exact for the fused edges, whose stiffness sigma is what slows conjugate gradients down.
+dual, zero if it is fused. Without the p_e it is (mass + sigma L_c) (x) I: one matrix for all
+columns, exact for the fused edges, whose stiffness sigma slows conjugate gradients down.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_ROWS = 4000
 def laplacian_factor(
     sigma: float, mass: FloatArray, edges: Edges, at: Response
 ) -> FloatArray | None:
-    """Cholesky factor of mass + sigma L_c; None if it is not definite in double precision. O(n^3)."""
+    """Cholesky factor of mass + sigma L_c; None if it is singular in double precision. O(n^3)."""
     n, stiffness = mass.size, sigma * (1.0 - at.shrink)
     matrix = np.zeros((n, n), order="F")
     matrix[edges.tail, edges.head] = -stiffness
