@@ -68,7 +68,7 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
     mean = float(adjacency.data.mean()) if adjacency.nnz else 1.0
     degree = np.asarray(adjacency.sum(axis=1)) / mean
     if n * k > SETTINGS.dense_entries:
-        return _sparse_memberships(adjacency / mean, degree, labels)
+        return _sparse_memberships(sparse.csr_array(adjacency / mean), degree, labels)
     q = np.zeros((n, k))
     q[np.arange(n), labels] = 1.0
     total = float(degree.sum())
@@ -99,7 +99,7 @@ def _sparse_memberships(
     for _ in range(SETTINGS.max_updates):
         links = sparse.csr_array(adjacency @ q)
         volume = np.asarray(degree @ q)
-        edges = np.asarray(q.multiply(links).sum(axis=0))
+        edges: FloatArray = np.asarray(q.multiply(links).sum(axis=0), np.float64)
         inside, outside = _densities(edges, volume, total)
         if inside is None:
             break
