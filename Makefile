@@ -30,10 +30,11 @@ fuzz: $(VENV)/dev.stamp ## damaged files of every format, and killed fits (FUZZ=
 	$(ONE_THREAD) $(BIN)/python tests/fuzz/files.py $(FUZZ)
 	$(ONE_THREAD) $(BIN)/python tests/fuzz/kills.py
 
-bench: $(VENV)/dev.stamp ## time solvers, paths, points, cohorts and the smooth model, side by side
+bench: $(VENV)/dev.stamp ## time solvers, paths, points, features, cohorts and the smooth model, side by side
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/paths.py
 	$(BIN)/python benchmarks/points.py --sizes 1000 5000
+	$(BIN)/python benchmarks/features.py --nodes 1000 5000 --agreement 300
 	$(BIN)/python benchmarks/cohort.py
 	$(BIN)/python benchmarks/smooth.py --nodes 10000 100000
 
@@ -48,6 +49,8 @@ paper: $(VENV)/dev.stamp ## the claims of the paper, rerun (hours: PAPER=--quick
 large: $(VENV)/dev.stamp ## the same at larger sizes
 	$(BIN)/python benchmarks/paths.py --no-fractal --whole 1000 2000 --coarse 5000 10000
 	$(BIN)/python benchmarks/points.py --sizes 20000
+	$(BIN)/python benchmarks/features.py --nodes 20000 100000 --agreement 300 500 --leaves 1000
+	$(BIN)/python benchmarks/features.py --nodes 100000 --max-clusters 100
 	$(BIN)/python benchmarks/smooth.py --nodes 1000000
 
 docs: $(VENV)/dev.stamp ## run the code in the documents and follow their links

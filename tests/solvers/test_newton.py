@@ -23,11 +23,13 @@ from convexhc.kernels.newton import (
     well_inside,
 )
 from convexhc.kernels.prox import dual_norms, norms
+from convexhc.kernels.round_newton import curvature_product
 from convexhc.model.problem import points_problem
 from convexhc.solvers import newton
 from convexhc.solvers.dual_fista import DualAscent
 from convexhc.solvers.loop import Status, run
 from convexhc.solvers.newton import SemismoothNewton
+from convexhc.solvers.stiff_newton import laplacian_factor, preconditioned_direction
 from laws import L1_RATIOS, first_occurrence, l1_ratios, random_problem, random_weights, seeds
 
 
@@ -314,3 +316,55 @@ def test_well_inside_is_inside_the_scaled_ball():
     assert_array_equal(well_inside(Y, problem.penalty.edges, 0.8), expected)
     assert expected.any()
     assert not expected.all()
+
+
+@given(seeds)
+def test_stiff_systems_of_many_columns_agree_with_a_dense_solution(seed):
+    rng = np.random.default_rng(seed)
+    n, m, sigma = 9, 5, 50.0
+    problem = points_problem(
+        rng.normal(size=(n, m)), Graph.from_matrix(random_weights(rng, n)), 0.3
+    )
+    edges, mass = problem.penalty.edges, rng.uniform(0.5, 3.0, n)
+    at = allocate_response(edges.tail.size, n, m, round_balls=True)
+    C = problem.fidelity.target * rng.choice([1e-4, 1.0], size=(n, 1))
+    dual_response(C, np.zeros((edges.tail.size, m)), sigma, edges, at)
+    hessian = np.empty((n * m, n * m))
+    for column, unit in enumerate(np.eye(n * m)):
+        image = np.empty((n, m))
+        energy = curvature_product(sigma, mass, edges, at, unit.reshape(n, m), image)
+        hessian[:, column] = image.ravel()
+        assert_allclose(energy, image.ravel() @ unit, rtol=1e-9, atol=1e-9)
+    G = rng.normal(size=(n, m))
+    factor = laplacian_factor(sigma, mass, edges, at)
+    found = preconditioned_direction(factor, G, sigma, mass, edges, at, 1e-12, 500)
+    assert_allclose(found.ravel(), -np.linalg.solve(hessian, G.ravel()), rtol=1e-6, atol=1e-8)
+    # The same matrix as that of plain conjugate gradients.
+    plain, accurate = newton_direction(G, sigma, mass, edges, at, 1e-12, 5000)
+    assert accurate
+    assert_allclose(found, plain, rtol=1e-6, atol=1e-8)
+    # Without directions of the dual the preconditioner is the matrix itself.
+    fused = at._replace(bend=np.zeros_like(at.bend))
+    once = preconditioned_direction(factor, G, sigma, mass, edges, fused, 1e-9, 1)
+    lower = np.tril(factor)
+    assert_allclose(once, -np.linalg.solve(lower @ lower.T, G), rtol=1e-8, atol=1e-10)
+
+
+def test_the_solution_does_not_depend_on_when_a_system_counts_as_stiff(monkeypatch):
+    rng = np.random.default_rng(5)
+    problem = points_problem(
+        rng.normal(size=(40, 6)), Graph.from_matrix(random_weights(rng, 40)), 0.05
+    )
+    plain = run(problem, SemismoothNewton(), tol=1e-10, max_iter=200, check_every=1)
+    used = []
+
+    def watched(*system):
+        used.append(laplacian_factor(*system))
+        return used[-1]
+
+    monkeypatch.setattr(newton, "laplacian_factor", watched)
+    monkeypatch.setattr(newton, "SETTINGS", replace(newton.SETTINGS, max_plain_cg=0))
+    stiff = run(problem, SemismoothNewton(), tol=1e-10, max_iter=200, check_every=1)
+    assert used
+    assert_array_equal(stiff.labels, plain.labels)
+    assert_allclose(stiff.centroids, plain.centroids, atol=1e-5)

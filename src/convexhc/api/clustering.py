@@ -27,7 +27,6 @@ from convexhc.path.path import Path
 from convexhc.similarity import (
     Similarity,
     diffusion,
-    diffusion_features,
     from_graph,
     from_points,
     heat,
@@ -44,9 +43,11 @@ from convexhc.similarity import (
 )
 from convexhc.similarity.density import point_density
 from convexhc.similarity.diffusion_time import N_FEATURES, diffusion_time, noise_edge
+from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
 from convexhc.similarity.result import Shift
 from convexhc.similarity.strongest import positive_part
 from convexhc.similarity.structure import group_structure
+from convexhc.solvers.memory import features_of_large, require_memory
 
 # Functions that make K from a graph, by name.
 FROM_GRAPH: dict[str, Callable[..., Similarity]] = {
@@ -99,7 +100,9 @@ def cluster(
         1/2 |U - X|^2 + lam sum_{i<j} W_ij |U_i - U_j|
 
     for growing lam. This is the paper's objective before its inequality (appendix B): the penalty
-    acts on the centroids in feature space. Every lam is certified in that model.
+    acts on the centroids in feature space. Every lam is certified in that model. Above 4000 nodes
+    the rows of X are about 1200 leaves, small groups of like nodes (`similarity.leaves`), which are
+    never divided: the path starts from them, and the certificate is that of the leaves.
 
     `ConvexHierarchicalClustering`, `tl.convexhc`, the command line and `solve_paths` call this
     function with the same options and defaults: a lam found by one can be used by another.
@@ -160,12 +163,15 @@ def cluster(
     Path
         ``path.suggestion`` is the suggested scale, ``path.labels(n_clusters=k)`` gives exactly k
         clusters. Memory in feature space is O((n + E) n_features) for E weighted pairs, about 30
-        per node.
+        per node or leaf. ``path.provenance.options["similarity"]["n_leaves"]`` is n up to 4000
+        nodes, and the number of leaves above.
 
     Raises
     ------
     ValueError, TypeError
         A graph that cannot be read or has negative weights, or an option out of its range.
+    MemoryError
+        The features or the problem will not fit; the message says how much it needs.
 
     Examples
     --------
@@ -251,22 +257,29 @@ def _cluster_by_graph(
     test_structure: bool,
 ) -> Path:
     """The path on the diffusion features of the graph, with multiscale weights."""
+    if has_leaves(graph.n):
+        needed = features_of_large(graph.n, graph.n_edges, n_features)
+        require_memory(f"the features of {graph.n} nodes", needed, "ask for fewer (n_features)")
     density = None if points is None else point_density(points, graph)
-    X = diffusion_features(graph, time=time, n_features=min(n_features, graph.n))
+    X = node_features(graph, time=time, n_features=min(n_features, graph.n))
+    leaves = leaves_of(graph.without_diagonal().matrix(), X)
     made = {
         "kind": "diffusion",
         "time": diffusion_time(graph) if time is None else time,
         "noise_edge": noise_edge(graph),
         "n_features": X.shape[1],
+        "n_leaves": len(leaves.features),
     }
     path = points_path(
-        X,
-        multiscale_weights(graph.without_diagonal().matrix(), X),
+        leaves.features,
+        leaves.weights(),
         options,
         monitor,
         names=graph.names,
         record={"similarity": made, "weights": "multiscale", "model": "features"},
         graph=graph,
+        features=X,
+        leaf=leaves.labels,
     )
     structure = group_structure(graph) if test_structure else None
     return replace(path, structure=structure, density=density)

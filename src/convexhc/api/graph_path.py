@@ -137,12 +137,15 @@ def choose_plan(model: FusionModel[Any], options: Options) -> Plan:
     if options.grid is not None:
         return Grid(options.grid, descending=options.max_clusters is not None)
     if options.max_clusters is not None:
-        n_nodes = len(model.names)
         return Descending(
-            model.lam_max, options.lam_step, n_nodes, n_components, options.max_clusters
+            model.lam_max,
+            options.lam_step,
+            model.most_clusters,
+            n_components,
+            options.max_clusters,
         )
     if isinstance(options.lambdas, int):
         return Grid(model.geometric_grid(options.lambdas), stop_at=n_components)
     return Bisecting(
-        model.lam_max, options.lam_step, len(model.names), n_components, model.only_identical
+        model.lam_max, options.lam_step, model.most_clusters, n_components, model.only_identical
     )

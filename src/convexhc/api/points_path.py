@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from convexhc._types import FloatArray
+from convexhc._types import FloatArray, Labels
 from convexhc.api.graph_path import choose_plan
 from convexhc.api.options import POINTS, Keep, Lambdas, Monitor, OnLevel, Options, Progress
 from convexhc.graph import Graph
@@ -137,10 +137,13 @@ def points_path(
     names: tuple[Hashable, ...],
     record: dict[str, Any],
     graph: Graph | None = None,
+    features: FloatArray | None = None,
+    leaf: Labels | None = None,
 ) -> Path:
     """The path of the points model, on points or on the features of ``graph``.
 
-    ``record`` says how the points were made; it goes to the provenance.
+    ``record`` says how the points were made; it goes to the provenance. With ``leaf``, the rows of
+    X are those of the leaves of a graph, and ``features`` those of its nodes.
     """
     problem = points_problem(X, weights, 0.0, l1_ratio=options.l1_ratio)
     check_memory(problem, "newton")
@@ -151,6 +154,8 @@ def points_path(
         options.tol,
         options.max_iter,
         options.max_clusters is not None,
+        X if features is None else features,
+        np.arange(len(X)) if leaf is None else leaf,
     )
     with compile_notice(monitor.progress):
         plan = choose_plan(model, options)

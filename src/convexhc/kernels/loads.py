@@ -20,7 +20,7 @@ Real = NDArray[Any]
 # Below a million operations a pass takes about a millisecond: too short for threads.
 _WORTH_SHARING = 1_000_000
 # Numbers are finite here (callers check), so that maxima become vector operations.
-_FINITE = {"reassoc", "contract", "nsz", "nnan"}
+_FINITE = frozenset({"reassoc", "contract", "nsz", "nnan"})
 
 
 class Net(NamedTuple):

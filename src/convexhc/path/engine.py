@@ -58,6 +58,10 @@ class FusionModel(Model[S], Protocol[S]):
     """A model that fuses exactly: its range of lam can be found."""
 
     @property
+    def most_clusters(self) -> int:
+        """Largest possible number of clusters."""
+
+    @property
     def lam_max(self) -> float:
         """An upper bound of the lam from which on every component is one cluster."""
 

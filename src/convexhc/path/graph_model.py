@@ -60,6 +60,11 @@ class GraphModel:
         """Names of the nodes."""
         return self.graph.names
 
+    @property
+    def most_clusters(self) -> int:
+        """The number of nodes."""
+        return self.graph.n
+
     @cached_property
     def components(self) -> Labels:
         """Connected components of the edge weights."""

@@ -27,20 +27,24 @@ _ABOVE_BOUND = 1.01
 
 @dataclass(frozen=True, eq=False)
 class PointsModel:
-    """Centroids of points, or of the features of a graph.
+    """Centroids of points, of the features of a graph, or of the leaves of a large one.
 
     Parameters
     ----------
     names : tuple
-        Names of the points.
+        Names of the nodes.
     problem : FusionProblem
-        The points problem, at any lam.
+        The points problem, at any lam, with one row per leaf.
     graph : Graph
         By which cuts are judged: the edge weights, or the graph behind the features.
     tol, max_iter
         Relative gap, and iterations of every solve.
     descending : bool
         Start from one cluster per component.
+    features : (n, r) ndarray
+        One row per node.
+    leaf : (n,) ndarray of int
+        Leaf of every node; a leaf is never divided. Points are their own leaves.
     """
 
     names: tuple[Hashable, ...]
@@ -48,22 +52,28 @@ class PointsModel:
     graph: Graph
     tol: float
     max_iter: int
-    descending: bool = False
-
-    @property
-    def features(self) -> FloatArray:
-        """The points themselves."""
-        return self.problem.fidelity.target
+    descending: bool
+    features: FloatArray
+    leaf: Labels
 
     @cached_property
     def components(self) -> Labels:
         """Connected components of the edge weights."""
-        return self.problem.penalty.graph.components()[1]
+        return self._leaf_components[self.leaf]
+
+    @property
+    def most_clusters(self) -> int:
+        """The number of leaves."""
+        return self.problem.shape[0]
 
     @cached_property
     def lam_max(self) -> float:
         """See `consensus_bound`."""
         return consensus_bound(self.problem)
+
+    @cached_property
+    def _leaf_components(self) -> Labels:
+        return self.problem.penalty.graph.components()[1]
 
     @cached_property
     def _parts(self) -> Parts:
@@ -72,7 +82,7 @@ class PointsModel:
     @cached_property
     def _identity(self) -> Contraction:
         """Solutions are stored for all points; contraction is internal to a solve."""
-        return contract(self.problem, np.arange(len(self.names)))
+        return contract(self.problem, np.arange(self.most_clusters))
 
     def unpenalized(self) -> None:
         """The points themselves are where a first solve starts anyway."""
@@ -100,8 +110,9 @@ class PointsModel:
 
     def level(self, solution: ContractedSolution, *, keep: bool) -> Level:
         """One centroid per cluster; the effective rank is that of their scatter. O(c d^2 + d^3)."""
-        small, labels = solution.small, solution.labels
-        centroids = small.centroids[np.unique(labels, return_index=True)[1]]
+        small, of_leaf = solution.small, solution.labels
+        centroids = small.centroids[np.unique(of_leaf, return_index=True)[1]]
+        labels = of_leaf[self.leaf]
         size = np.bincount(labels)
         deviation = centroids - size @ centroids / size.sum()
         scatter = (deviation * size[:, None]).T @ deviation
@@ -118,9 +129,9 @@ class PointsModel:
         )
 
     def only_identical(self, labels: Labels) -> bool:
-        """Whether the points of every cluster are equal."""
-        first = np.unique(labels, return_index=True)[1]
-        return bool((self.features == self.features[first[labels]]).all())
+        """Whether the leaves of every cluster are equal."""
+        X, first = self.problem.fidelity.target, np.unique(labels, return_index=True)[1]
+        return bool((X[first[labels]] == X).all())
 
     def geometric_grid(self, count: int) -> tuple[float, ...]:
         """Values of lam in equal ratios, from the first fusions to the consensus.
@@ -129,7 +140,8 @@ class PointsModel:
         lam = |X_i - X_j| / (deg_i + deg_j), up to the ratio of the norms; nine edges of ten are
         provably apart at the first lam.
         """
-        penalty, X, graph = self.problem.penalty, self.features, self.problem.penalty.graph
+        penalty, X = self.problem.penalty, self.problem.fidelity.target
+        graph = penalty.graph
         degree = np.bincount(graph.tail, graph.weight, graph.n)
         degree += np.bincount(graph.head, graph.weight, graph.n)
         apart = np.linalg.norm(X[graph.tail] - X[graph.head], axis=1)
@@ -145,7 +157,7 @@ class PointsModel:
     def _consensus(self, lam: float) -> Solution:
         """Every component at its mean, with a zero dual: a warm start, not yet certified."""
         problem = self.problem.at(lam)
-        C = fuse(self.features, self.components)
+        C = fuse(problem.fidelity.target, self._leaf_components)
         Y = np.zeros((problem.penalty.n_edges, problem.shape[1]))
         proof = problem.certify(C, Y)
-        return Solution(C, Y, self.components, proof, Status.STOPPED, 0, lam, "consensus")
+        return Solution(C, Y, self._leaf_components, proof, Status.STOPPED, 0, lam, "consensus")

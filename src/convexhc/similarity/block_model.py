@@ -22,6 +22,7 @@ class BlockModelSettings:
     prior_edges: float = 1.0  # pseudo-edges of the common density added to each group
     min_membership: float = 1e-3  # smaller ones are dropped to save memory
     min_density: float = 1e-6  # lower bound on a density, for a finite logarithm
+    dense_entries: int = 1_000_000  # nodes times groups up to which all memberships are updated
 
 
 SETTINGS = BlockModelSettings()
@@ -50,7 +51,9 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
     -------
     (n, k) sparse array
         Rows sum to one, up to dropped entries; groups may become empty. If the groups contain no
-        more edges than expected by chance, the initial partition. O(E k) per update.
+        more edges than expected by chance, the initial partition. O(E k) per update; above a
+        million entries only groups that a node has edges to are considered, and an update is O(E)
+        for memberships that are nearly decided.
 
     Examples
     --------
@@ -62,15 +65,17 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
     array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
     """
     n, k = adjacency.shape[0], int(labels.max()) + 1
-    q = np.zeros((n, k))
-    q[np.arange(n), labels] = 1.0
     mean = float(adjacency.data.mean()) if adjacency.nnz else 1.0
     degree = np.asarray(adjacency.sum(axis=1)) / mean
+    if n * k > SETTINGS.dense_entries:
+        return _sparse_memberships(sparse.csr_array(adjacency / mean), degree, labels)
+    q = np.zeros((n, k))
+    q[np.arange(n), labels] = 1.0
     total = float(degree.sum())
     for _ in range(SETTINGS.max_updates):
         links = (adjacency @ q) / mean
         volume = degree @ q
-        inside, outside = _densities(q, links, volume, total)
+        inside, outside = _densities(np.einsum("ig,ig->g", q, links), volume, total)
         if inside is None:
             break
         expected = np.outer(degree, volume * (inside - outside) / total)
@@ -84,14 +89,51 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
     return sparse.csr_array(q)
 
 
+def _sparse_memberships(
+    adjacency: sparse.csr_array, degree: FloatArray, labels: Labels
+) -> sparse.csr_array:
+    """`memberships` among the groups to which a node has edges; small ones are dropped at once."""
+    n = labels.size
+    q = sparse.csr_array((np.ones(n), (np.arange(n), labels)))
+    total = float(degree.sum())
+    for _ in range(SETTINGS.max_updates):
+        links = sparse.csr_array(adjacency @ q)
+        volume = np.asarray(degree @ q)
+        edges: FloatArray = np.asarray(q.multiply(links).sum(axis=0), np.float64)
+        inside, outside = _densities(edges, volume, total)
+        if inside is None:
+            break
+        count, group = np.diff(links.indptr), links.indices
+        expected = np.repeat(degree, count) * (volume * (inside - outside) / total)[group]
+        score = links.data * np.log(inside / outside)[group] - expected
+        # A node without edges keeps its group.
+        linked = np.flatnonzero(count)
+        first, count = links.indptr[linked], count[linked]
+        weight = np.exp(score - np.repeat(np.maximum.reduceat(score, first), count))
+        weight /= np.repeat(np.add.reduceat(weight, first), count)
+        links.data = (1.0 - SETTINGS.damping) * weight
+        share = np.ones(n)
+        share[linked] = SETTINGS.damping
+        new = sparse.csr_array(sparse.diags_array(share) @ q + links)
+        new.data[new.data < SETTINGS.min_membership] = 0.0
+        new.eliminate_zeros()
+        change = float(np.abs((new - q).data).max(initial=0.0))
+        q = new
+        if change < SETTINGS.tol:
+            break
+    return q
+
+
 def _densities(
-    q: FloatArray, links: FloatArray, volume: FloatArray, total: float
+    edges: FloatArray, volume: FloatArray, total: float
 ) -> tuple[FloatArray | None, float]:
     """Ratios of observed to expected edges, inside each group and between groups.
 
+    ``edges`` is the observed weight inside each group, counted from both ends.
+
     The first is None if the groups contain no more edges than expected, or cover everything.
     """
-    edges, chance = np.einsum("ig,ig->g", q, links), np.square(volume) / max(total, 1e-300)
+    chance = np.square(volume) / max(total, 1e-300)
     between, expected = total - edges.sum(), total - chance.sum()
     if expected <= 0.0 or chance.sum() <= 0.0:
         return None, 0.0

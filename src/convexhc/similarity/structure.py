@@ -12,12 +12,13 @@ from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.similarity.block_model import modularity
-from convexhc.similarity.diffusion_time import diffusion_features
-from convexhc.similarity.scales import refined_scales
+from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
 
 # Folds of the cross-validation; twice as many below FEW_EDGES edges, to keep more for training.
 N_FOLDS = 5
 FEW_EDGES = 1000
+# Folds that are held out of a graph with leaves: one has enough edges to tell.
+N_FOLDS_OF_LARGE = 1
 # z-score from which groups count as found: one false positive in 700.
 SIGNIFICANT_Z = 3.0
 
@@ -67,8 +68,9 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
 
     Groups are found on four fifths of the edges (nine tenths of few): the partition of largest
     modularity of `refined_scales`. The held-out edges inside these groups are counted, and each
-    fold is held out once. Under the null hypothesis an edge falls inside a group with the
-    probability given by the degrees of the held-out edges.
+    fold is held out once; one fold of a graph large enough to have leaves (`leaves_of`). Under the
+    null hypothesis an edge falls inside a group with the probability given by the degrees of the
+    held-out edges.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     Returns
     -------
     Structure
-        Five or ten times the cost of the features and the scales.
+        Five or ten times the cost of the features and the scales; once with leaves.
 
     Examples
     --------
@@ -93,7 +95,7 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     n_folds = N_FOLDS if positive.size >= FEW_EDGES else 2 * N_FOLDS
     fold = np.random.default_rng(random_state).permutation(positive.size) % n_folds
     inside = chance = total = variance = 0.0
-    for held_out in range(n_folds):
+    for held_out in range(N_FOLDS_OF_LARGE if has_leaves(graph.n) else n_folds):
         test, train = positive[fold == held_out], positive[fold != held_out]
         labels = _groups(graph, train)
         if labels is None or not test.size:
@@ -118,8 +120,9 @@ def _groups(graph: Graph, kept: IntArray) -> Labels | None:
     adjacency = sparse.csr_array(half + half.T)
     if n < 4 or not adjacency.nnz:
         return None
-    scales = refined_scales(adjacency, diffusion_features(adjacency), thorough=False)
-    found = [scales.labels(scale) for scale in range(len(scales.n_groups))]
+    leaves = leaves_of(adjacency, node_features(as_graph(adjacency)))
+    scales = leaves.scales(thorough=False)
+    found = [scales.labels(scale)[leaves.labels] for scale in range(len(scales.n_groups))]
     return max(found, key=lambda labels: modularity(adjacency, labels), default=None)
 
 

@@ -43,6 +43,13 @@ def smooth_sparse(n: int, edges: int, dimensions: int) -> int:
     return 8 * (10 * (n + edges) + n * (4 * block + dimensions))
 
 
+def features_of_large(n: int, edges: int, n_features: int) -> int:
+    """Peak memory in bytes of the features, groups and levels of a graph that has leaves."""
+    # Lanczos holds 2 r + 1 vectors, the features and their copies 5 r; sixty levels of labels, the
+    # tree and sparse memberships 300 numbers per node; graph and products ten per edge.
+    return 8 * (n * (7 * n_features + 300) + 10 * edges)
+
+
 def available() -> int | None:
     """Available memory in bytes, or None if the system does not report it.
 

@@ -31,6 +31,7 @@ from convexhc.model.factorization import SPATIAL, definite_factor
 from convexhc.model.fidelity import Proximity
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Candidate, Solution
+from convexhc.solvers.stiff_newton import MAX_ROWS, laplacian_factor, preconditioned_direction
 from convexhc.solvers.warm_start import fused_labels, starting_point
 
 
@@ -46,6 +47,8 @@ class NewtonSettings:
     max_halvings: int = 15
     # Conjugate gradient iterations per Newton step.
     max_cg: int = 500
+    # Iterations before a system of many columns counts as stiff.
+    max_plain_cg: int = 40
     # Relative residual at which conjugate gradients stop.
     cg_tol: float = 0.05
     # Iterations without and with groups before a system of few columns is factored instead.
@@ -71,7 +74,8 @@ class NewtonState:
 
     ``value`` is the augmented Lagrangian at C, G its gradient. The duality gap of (C, response) is
     the sum of ``inner``, which Newton steps reduce, and ``outer``, which dual updates reduce.
-    ``lagging`` tells that ``outer`` is large enough for sigma to grow.
+    ``lagging`` tells that ``outer`` is large enough for sigma to grow, ``stiff`` that a system was
+    too stiff for plain conjugate gradients; later ones, with a larger sigma, will be.
     """
 
     C: FloatArray
@@ -84,6 +88,7 @@ class NewtonState:
     inner: float = np.inf
     outer: float = np.inf
     lagging: bool = False
+    stiff: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,7 +201,7 @@ def _direction(edges: Edges, state: NewtonState) -> FloatArray:
     """Newton direction: by conjugate gradients, or by a sparse factor where they are slow."""
     system = state.sigma, state.mass, edges, state.at
     if state.C.shape[1] > SPATIAL:
-        return newton_direction(state.G, *system, SETTINGS.cg_tol, SETTINGS.max_cg)[0]
+        return _direction_of_many_columns(edges, state)
     at, groups = blocks(*system), no_groups(state.G.shape[1])
     for max_iter in SETTINGS.max_block_cg:
         direction, accurate = block_direction(
@@ -212,6 +217,22 @@ def _direction(edges: Edges, state: NewtonState) -> FloatArray:
     except RuntimeError:
         # Singular in double precision: the last iterate of conjugate gradients is a descent.
         return direction
+
+
+def _direction_of_many_columns(edges: Edges, state: NewtonState) -> FloatArray:
+    """Newton direction by conjugate gradients, preconditioned by a factor if they are slow."""
+    system = state.sigma, state.mass, edges, state.at
+    can_factor = state.at.round and state.mass.size <= MAX_ROWS
+    if not (can_factor and state.stiff):
+        max_iter = SETTINGS.max_plain_cg if can_factor else SETTINGS.max_cg
+        direction, accurate = newton_direction(state.G, *system, SETTINGS.cg_tol, max_iter)
+        if accurate or not can_factor:
+            return direction
+        state.stiff = True
+    factor = laplacian_factor(*system)
+    if factor is None:
+        return newton_direction(state.G, *system, SETTINGS.cg_tol, SETTINGS.max_cg)[0]
+    return preconditioned_direction(factor, state.G, *system, SETTINGS.cg_tol, SETTINGS.max_cg)
 
 
 def _newton_step(problem: FusionProblem, state: NewtonState) -> bool:
