@@ -42,3 +42,20 @@ def test_nearly_identical_nodes_split_at_smaller_lam(apart):
     assert path.levels[0].lam < 0.5e-3 * bound
     assert path.levels[0].n_clusters >= 11
     assert {point.status for point in path.levels} == {Status.SOLVED}
+
+
+@pytest.mark.parametrize("lam", np.geomspace(2e-5, 2e-4, 6))
+def test_nodes_that_are_all_identical_are_fused_at_any_lam(lam):
+    """The solvers alone need thousands of iterations here, or give up."""
+    path = solve_path(np.ones((5, 5)), [lam])
+    assert path.levels[0].n_clusters == 1
+    assert path.levels[0].status is Status.SOLVED
+
+
+def test_identical_rows_with_different_weights_are_not_fused_by_symmetry():
+    """Twins are only a guess: the proof splits them where the weights pull them apart."""
+    K = np.kron(np.eye(2), np.ones((2, 2))) + 0.1
+    W = np.array([[0, 0.01, 5, 0], [0.01, 0, 0, 0], [5, 0, 0, 0.01], [0, 0, 0.01, 0]])
+    path, twins = solve_path(K, [0.05], weights=W), [(0, 1), (2, 3)]
+    assert path.levels[0].status is Status.SOLVED
+    assert any(path.levels[0].labels[a] != path.levels[0].labels[b] for a, b in twins)

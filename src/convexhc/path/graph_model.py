@@ -118,7 +118,7 @@ class GraphModel:
         the clusters of the last lam, cut into pieces.
         """
         if start is None:
-            return self._pieces if self.descending else np.arange(self.graph.n)
+            return self._pieces if self.descending else self._twins
         if not self.descending:
             return start.labels
         finest = second if second is not None and second.lam < lam else start
@@ -126,6 +126,14 @@ class GraphModel:
             return finest.groups
         both = np.stack([start.labels, self._pieces])
         return np.asarray(np.unique(both, axis=1, return_inverse=True)[1]).ravel()
+
+    @cached_property
+    def _twins(self) -> Labels:
+        """Classes of nodes with the same similarities: by symmetry they fuse at any lam."""
+        K, classes = self.matrix, dict[bytes, int]()
+        rows = zip(K.indptr[:-1].tolist(), K.indptr[1:].tolist(), strict=True)
+        keys = [K.indices[a:b].tobytes() + K.data[a:b].tobytes() for a, b in rows]
+        return np.array([classes.setdefault(key, len(classes)) for key in keys], dtype=np.int64)
 
     @cached_property
     def _pieces(self) -> Labels:

@@ -100,5 +100,7 @@ class Schedule:
 
     def _iterations_left(self, certificate: Certificate) -> int:
         """Predicted number of iterations until the gap is within the tolerance."""
-        steps = float(np.ceil(SETTINGS.iterations_per_e * np.log(self._excess(certificate))))
+        # Below one at a point that violates the constraint.
+        excess = max(self._excess(certificate), 1.0)
+        steps = float(np.ceil(SETTINGS.iterations_per_e * np.log(excess)))
         return int(min(max(steps, SETTINGS.min_wait), self.check_every))
