@@ -31,6 +31,7 @@ fuzz: $(VENV)/dev.stamp ## damaged files of every format, and killed fits (FUZZ=
 	$(ONE_THREAD) $(BIN)/python tests/fuzz/kills.py
 
 bench: $(VENV)/dev.stamp ## time solvers, paths, points, features, cohorts and the smooth model, side by side
+	$(BIN)/python benchmarks/first_use.py
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/paths.py
 	$(BIN)/python benchmarks/points.py --sizes 1000 5000
