@@ -56,7 +56,7 @@ class Elimination:
     """
 
     def __init__(self, n: int, tail: IntArray, head: IntArray, grounded: IntArray) -> None:
-        self.n, self.tail, self.head, self._grounded = n, tail, head, grounded
+        self.n, self.tail, self.head, self.grounded = n, tail, head, grounded
         low, high = np.minimum(tail, head), np.maximum(tail, head)
         self._edge = np.argsort(high, kind="stable")
         self._start = np.concatenate([[0], np.cumsum(np.bincount(high, minlength=n))])
@@ -72,13 +72,18 @@ class Elimination:
 
     def factor(self, conductance: FloatArray) -> SparseFactor | DenseFactor:
         """Factor under positive conductances."""
-        n, tail, head = self.n, self.tail, self.head
-        degree: FloatArray = np.asarray(
-            np.bincount(tail, conductance, n) + np.bincount(head, conductance, n), np.float64
-        )
-        degree[self._grounded] += np.maximum(degree[self._grounded], 1e-300)
+        tail, head, degree = self.tail, self.head, self._degree(conductance)
+        degree[self.grounded] += self.ground(conductance)
         dense = DenseFactor.of(tail, head, conductance, degree) if self.is_dense else None
         return self._sparse_factor(conductance, degree) if dense is None else dense
+
+    def ground(self, conductance: FloatArray) -> FloatArray:
+        """What is added to the degrees of the grounded nodes."""
+        return np.maximum(self._degree(conductance)[self.grounded], 1e-300)
+
+    def _degree(self, conductance: FloatArray) -> FloatArray:
+        tail, head = (np.bincount(end, conductance, self.n) for end in (self.tail, self.head))
+        return np.asarray(tail + head, np.float64)
 
     def _sparse_factor(self, conductance: FloatArray, degree: FloatArray) -> SparseFactor:
         row, value = np.empty(self.column[-1], np.int32), np.empty(self.column[-1])
