@@ -240,6 +240,7 @@ def _add_fit(commands: Commands) -> None:
         help="relative step of lam below which merges are not separated (default %(default)s)",
     )
     parser.add_argument("--n-jobs", type=int, default=2, help="threads (default %(default)s)")
+    _add_attributes(parser)
     _add_escape(parser)
     again = parser.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="continue an interrupted run")
@@ -249,6 +250,15 @@ def _add_fit(commands: Commands) -> None:
         "--json", action="store_true", help="print the record of the run (run.json) and no text"
     )
     parser.set_defaults(run=fit)
+
+
+def _add_attributes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--attributes",
+        metavar="FILE",
+        help="CSV with the names of the nodes in its first column; the report colours nodes by the "
+        "others, and shows how well the clusters agree with them",
+    )
 
 
 def _add_escape(parser: argparse.ArgumentParser) -> None:
@@ -290,6 +300,7 @@ def _add_report(commands: Commands) -> None:
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: OUT/report.html, replaced")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
+    _add_attributes(parser)
     parser.set_defaults(run=lambda options, say, progress: report(options, say))
 
 

@@ -7,15 +7,25 @@ import csv
 import io
 import itertools
 import time
+from functools import cache
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from report.examples import NASTY, made_path, ring, twelve, two_thousand, unruly
 
+import convexhc
 from convexhc.graph import Graph
 from convexhc.report import notebook_html, report_html
 
 NEUTRAL = "#9a9a9a"
+
+
+@cache
+def cluster_path():
+    """A path with a graph, by which its scale is suggested."""
+    graph = convexhc.datasets.fractal_graph(n_meta=2, n_super=3, clique=4)
+    return convexhc.cluster(graph.adjacency, 12)
 
 
 TWELVE = report_html(twelve(), graph=ring(12), title="Twelve <b>nodes</b>")
@@ -32,20 +42,25 @@ def together(values, alone=None):
     return pairs | np.eye(len(values), dtype=bool)
 
 
-def downloaded(page, folder):
-    """The file that the button gives, read as CSV."""
+def saved(page, folder, button):
+    """The file that a button gives."""
     page.driver.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}
     )
     before = set(folder.iterdir())
-    page.click("#download")
+    page.click(button)
     for _ in range(200):
-        new = [f for f in set(folder.iterdir()) - before if f.suffix == ".csv"]
+        new = [f for f in set(folder.iterdir()) - before if f.suffix in (".csv", ".svg", ".png")]
         if new:
-            rows = list(csv.reader(io.StringIO(new[0].read_bytes().decode("utf-8"))))
-            return new[0].name, rows
+            return new[0]
         time.sleep(0.05)
     raise AssertionError("no file came")
+
+
+def downloaded(page, folder):
+    """Name and rows of the file of labels."""
+    file = saved(page, folder, "#download")
+    return file.name, list(csv.reader(io.StringIO(file.read_bytes().decode("utf-8"))))
 
 
 def test_every_level_shows_the_partition_of_the_path(page):
@@ -88,16 +103,190 @@ def test_the_slider_updates_every_figure(page):
     assert cuts == sorted(cuts)
 
 
-def test_slider_scan_and_tree_share_one_axis(page):
-    thumb = (
-        "const s = document.querySelector('#slider'), box = s.getBoundingClientRect();"
-        "return box.left + 9 + (s.value / s.max) * (box.width - 18)"
-    )
+THUMB = (
+    "const s = document.querySelector('#slider'), box = s.getBoundingClientRect();"
+    "return box.left + 9 + (s.value / s.max) * (box.width - 18)"
+)
+
+
+def test_slider_plateaus_and_scan_share_one_axis(page):
     for level in range(4):
         page.go_to(level)
-        assert page.cut("#scan") == pytest.approx(page.cut("#tree"), abs=1)
-        assert page.cut("#distances") == pytest.approx(page.cut("#tree"), abs=1)
-        assert page.run(thumb) == pytest.approx(page.cut("#tree") + 1, abs=1.5)
+        assert page.run(THUMB) == pytest.approx(page.cut("#scan") + 1, abs=1.5)
+        pressed = "return document.querySelector('#plateaus [aria-pressed=true]').offsetLeft"
+        rail = "return document.querySelector('#plateaus').getBoundingClientRect().left"
+        assert page.run(rail) + page.run(pressed) == pytest.approx(page.cut("#scan"), abs=1.5)
+
+
+def test_the_cuts_of_tree_and_partition_map_are_at_the_place_of_the_slider(page):
+    for figure in ("#tree", "#distances"):
+        ends = []
+        for level in (0, 3):
+            page.go_to(level)
+            ends.append(page.cut(figure))
+        for level in (1, 2):
+            page.go_to(level)
+            share = page.run("const s = document.querySelector('#slider'); return s.value / s.max")
+            across = ends[0] + share * (ends[1] - ends[0])
+            assert page.cut(figure) == pytest.approx(across, abs=1)
+
+
+def test_the_axis_starts_at_the_first_fusion(open_page):
+    rows = [[0, 1, 2, 3], [0, 1, 2, 3], [0, 0, 2, 3], [0, 0, 0, 0]]
+    page = open_page(report_html(made_path([1e-9, 1e-6, 1.0, 10.0], rows)))
+    places = []
+    for level in range(4):
+        page.go_to(level)
+        places.append(int(page.find("#slider").get_attribute("value")))
+    assert places[0] == places[1] == 0
+    assert 0 < places[2] < 1000
+    assert places[3] == 10000
+    # The slider at its left end stands for the last level of single nodes.
+    page.run(
+        "const s = arguments[0]; s.value = 0; s.dispatchEvent(new Event('input'))",
+        page.find("#slider"),
+    )
+    page.settle()
+    assert page.text("#at").startswith("at λ = 1e-6")
+
+
+def test_the_page_opens_at_the_suggested_pruning(open_page):
+    path = cluster_path()
+    page = open_page(report_html(path))
+    assert page.text("#count") == f"{path.suggestion.n_clusters} clusters"
+    assert page.text("#at").startswith("suggested: the pruning of the tree")
+    sizes = page.run(
+        "return [...document.querySelectorAll('#clusters .number')].map(c => c.textContent)"
+    )
+    assert sorted(map(int, sizes)) == sorted(np.bincount(path.suggestion.labels).tolist())
+    assert not page.find("#tree .cut").is_displayed()
+    page.press("ARROW_RIGHT")
+    assert page.text("#at").startswith("at λ")
+    page.click("#scales button")
+    assert page.text("#at").startswith("suggested")
+
+
+def test_zoom_enlarges_and_drags_the_drawing(page):
+    place = (
+        "const disc = document.querySelector(\"#graph [data-node='3']\");"
+        "return [Number(disc.getAttribute('cx')), Number(disc.getAttribute('cy'))]"
+    )
+    assert not page.find("#zoom-out").is_enabled()
+    before = np.array(page.run(place))
+    page.click("#zoom-in")
+    zoomed = np.array(page.run(place))
+    middle = page.find("#graph").size["width"] / 2
+    assert zoomed - middle == pytest.approx(1.5 * (before - middle), abs=0.2)
+    from selenium.webdriver import ActionChains
+
+    chosen = page.text("#chosen")
+    drag = ActionChains(page.driver).move_to_element_with_offset(page.find("#graph"), 100, 100)
+    drag.click_and_hold().move_by_offset(-20, 0).move_by_offset(-20, 0).release().perform()
+    page.settle()
+    assert np.array(page.run(place)) - zoomed == pytest.approx([-40, 0], abs=6)
+    assert page.text("#chosen") == chosen
+    page.click("#zoom-fit")
+    assert np.array(page.run(place)) == pytest.approx(before)
+
+
+def test_an_enlarged_graph_fills_the_window_and_closes_with_escape(page):
+    page.click("#enlarge")
+    box = page.find("#graph-panel").rect
+    assert box["width"] >= page.run("return document.documentElement.clientWidth")
+    assert box["height"] >= page.run("return window.innerHeight") - 1
+    page.press("ESCAPE", on="#enlarge")
+    assert page.find("#graph-panel").rect["width"] < box["width"]
+
+
+def test_search_moves_a_node_of_a_zoomed_drawing_into_view(page):
+    for _ in range(6):
+        page.click("#zoom-in")
+    inside = (
+        "const d = document.querySelector('#graph .found').getBoundingClientRect(),"
+        "h = document.querySelector('#graph').getBoundingClientRect();"
+        "return d.left >= h.left && d.right <= h.right && d.top >= h.top && d.bottom <= h.bottom"
+    )
+    for name in ("Ada", "Bo", "Cy"):
+        page.find("#search").clear()
+        page.press(*name, "ENTER", on="#search")
+        assert page.run(inside)
+        assert page.text("#search-note").startswith(name)
+
+
+def test_search_counts_the_nodes_it_does_not_list(open_page):
+    path = made_path(
+        [1.0, 2.0], [np.arange(30), np.zeros(30, int)], names=[f"n{i}" for i in range(30)]
+    )
+    page = open_page(report_html(path))
+    page.press("n", on="#search")
+    assert page.all("#found li")[-1].text == "and 22 more nodes"
+
+
+def test_attributes_colour_the_nodes_and_agree_with_the_clusters(open_page):
+    values = ["a"] * 6 + ["b"] * 6
+    page = open_page(
+        report_html(twelve(), graph=ring(12), attributes={"kind": values, "size": np.arange(12.0)})
+    )
+    page.go_to(2)
+    assert page.text("#agreement") == "agreement with kind: AMI 1.00, ARI 1.00"
+    page.go_to(3)
+    assert page.text("#agreement") == "agreement with kind: AMI 0.00, ARI 0.00"
+    page.run(
+        "const s = arguments[0]; s.value = '0'; s.dispatchEvent(new Event('change'))",
+        page.find("#color-by"),
+    )
+    page.settle()
+    assert (together(page.fills()) == together(values)).all()
+    assert page.text("#color-key") == "ab"
+    page.point_at("#graph [data-node='0']")
+    assert page.text("#tip").endswith("kind: a")
+    page.run(
+        "const s = arguments[0]; s.value = '1'; s.dispatchEvent(new Event('change'))",
+        page.find("#color-by"),
+    )
+    page.settle()
+    assert len(set(page.fills())) == 12
+
+
+def test_figures_are_saved_as_svg_and_png(page, tmp_path):
+    for panel, kinds in {
+        "graph": ["SVG", "PNG"],
+        "tree": ["SVG", "PNG"],
+        "heatmap": ["PNG"],
+    }.items():
+        buttons = page.all(f"#{panel}-panel .save")
+        assert [button.text for button in buttons] == kinds
+    svg = saved(page, tmp_path, "#graph-panel .save")
+    assert svg.name == "graph.svg"
+    drawing = ElementTree.parse(svg).getroot()
+    assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(drawing.findall(".//{http://www.w3.org/2000/svg}circle")) == 12
+    for panel in ("tree", "heatmap"):
+        png = saved(page, tmp_path, f"#{panel}-panel .save:last-child")
+        assert png.name == f"{panel}.png"
+        assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_on_a_phone_slider_and_certificate_are_in_reach(page):
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        page.settle()
+        page.settle()
+        page.go_to(2)
+        assert page.find("#proof").is_displayed()
+        slider, button = page.find("#slider").rect, page.find("#coarser").rect
+        apart = (
+            slider["y"] + slider["height"] <= button["y"]
+            or button["x"] + button["width"] <= slider["x"]
+        )
+        assert apart
+        page.run("window.scrollTo(0, 1500)")
+        page.settle()
+        top = page.run("return document.querySelector('#slider').getBoundingClientRect().top")
+        assert 0 <= top < 60
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_the_slider_can_be_dragged_and_stops_only_at_solved_levels(page):
@@ -111,7 +300,10 @@ def test_the_slider_can_be_dragged_and_stops_only_at_solved_levels(page):
     drag.click_and_hold().move_by_offset(int(0.6 * width), 0).release().perform()
     page.settle()
     assert page.text("#at").startswith("at λ = 1,")
-    assert page.find("#slider").get_attribute("value") == "6667"
+    # The axis starts a little below the first fusion, at lam 0.1.
+    low = np.log(0.1) - 0.03 * np.log(100)
+    share = -low / (np.log(10) - low)
+    assert int(page.find("#slider").get_attribute("value")) == round(10000 * share)
 
 
 def test_plateaus_are_buttons_that_jump(page):
@@ -133,10 +325,10 @@ def test_plateaus_are_buttons_that_jump(page):
 def test_the_distance_map_names_two_levels_and_jumps_to_one(page):
     page.go_to(0)
     width = page.find("#distances canvas").size["width"]
-    # Right of the middle is lam 1, and above the middle too; the lower end is lam 0.01.
-    page.point_at("#distances canvas", 0.2 * width, -30)
+    # Right of the middle is lam 1, and above the middle too; single nodes are at the lower end.
+    page.point_at("#distances canvas", 0.2 * width, -0.2 * width)
     assert page.text("#tip") == "λ = 1 (2 clusters)"
-    page.point_at("#distances canvas", 0.2 * width, 55)
+    page.point_at("#distances canvas", 0.2 * width, 0.5 * width - 29)
     words = "λ = 1 (2 clusters) and\nλ = 0.01 (12 clusters):\n"
     # Nothing but the logarithm of six is lost between them, of that of twelve.
     assert page.text("#tip").startswith(words)
@@ -404,7 +596,6 @@ def test_no_width_needs_horizontal_scrolling(page, width):
         page.settle()
         page.settle()
         assert page.run("return document.documentElement.scrollWidth") <= width
-        assert page.cut("#scan") == pytest.approx(page.cut("#tree"), abs=1)
     finally:
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

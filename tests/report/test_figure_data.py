@@ -10,7 +10,7 @@ from report.examples import decode_array, made_path, ring, twelve
 from scipy.sparse import csgraph
 
 from convexhc.graph import Graph
-from convexhc.layout import align_nodes, partition_distances
+from convexhc.layout import align_nodes, partition_distances, strongest_edges
 from convexhc.report import figure_data
 from convexhc.report.figure_data import RESOLUTION
 
@@ -24,7 +24,7 @@ def random_graph(seed, n=25):
 @given(st.integers(0, 10**6), st.integers(1, 120))
 def test_strongest_edges_keep_every_component_connected(seed, most):
     graph = random_graph(seed)
-    kept = figure_data.strongest_edges(graph, most)
+    kept = strongest_edges(graph, most)
     forest = graph.n - graph.components()[0]
     assert kept.size == min(graph.n_edges, max(most, forest))
     assert (np.diff(kept) > 0).all()
@@ -37,13 +37,13 @@ def test_strongest_edges_keep_every_component_connected(seed, most):
 @given(st.integers(0, 10**6))
 def test_the_spanning_forest_has_maximum_weight(seed):
     graph = random_graph(seed)
-    kept = figure_data.strongest_edges(graph, 1)
+    kept = strongest_edges(graph, 1)
     lightest = csgraph.minimum_spanning_tree(-graph.without_diagonal().matrix()).sum()
     assert graph.weight[kept].sum() == pytest.approx(-lightest)
 
 
 def test_few_edges_are_all_drawn():
-    assert figure_data.strongest_edges(ring(9), 9).tolist() == list(range(9))
+    assert strongest_edges(ring(9), 9).tolist() == list(range(9))
 
 
 def test_similarities_are_shaded_in_tree_order():

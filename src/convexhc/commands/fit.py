@@ -7,6 +7,7 @@ import json
 import platform
 import time
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path as File
 from typing import Any
@@ -17,6 +18,7 @@ import scipy
 from convexhc._checks import checked_count
 from convexhc._text import clock, counted
 from convexhc.api.clustering import cluster
+from convexhc.commands.attributes import read_attributes
 from convexhc.commands.folder import Folder, resume_command
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Failure, Interruption, Refusal, Say
@@ -40,6 +42,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     if options.min_cluster_size is not None:
         checked_count("min_cluster_size", options.min_cluster_size)
     graph = read_graph(options)
+    read_attributes(options.attributes, graph.names)
     with folder.opened(resume=options.resume, force=options.force):
         if not options.json:
             say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
@@ -49,7 +52,8 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
             progress.clear()
             folder.write(path, graph, options.min_cluster_size, escape=options.escape_formulas)
             run = record(options, path, time.monotonic() - begun)
-            write_run_report(folder.report, path, graph, run)
+            attributes = read_attributes(options.attributes, path.names)
+            write_run_report(folder.report, path, graph, run, attributes)
             folder.finish(run)
         except KeyboardInterrupt as stop:
             raise Interruption(f"interrupted{_resumption(options, folder)}", stop) from None
@@ -158,7 +162,13 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
     }
 
 
-def write_run_report(file: File, path: Path, graph: Graph, run: dict[str, Any]) -> None:
+def write_run_report(
+    file: File,
+    path: Path,
+    graph: Graph,
+    run: dict[str, Any],
+    attributes: Mapping[str, Sequence[Any]],
+) -> None:
     """Write the report of a run, with a note on its origin."""
     kind = run["similarity"]
     kernel = kernel_of(graph, kind, run["shift"])
@@ -169,4 +179,12 @@ def write_run_report(file: File, path: Path, graph: Graph, run: dict[str, Any]) 
         f"Computed in {clock(run['seconds'])} with convexhc {run['convexhc']}."
     )
     title = File(run["input"]).name
-    write_report(path, file, graph=graph, similarity=kernel, title=title, notes=[note])
+    write_report(
+        path,
+        file,
+        graph=graph,
+        similarity=kernel,
+        attributes=attributes,
+        title=title,
+        notes=[note],
+    )

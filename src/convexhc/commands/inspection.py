@@ -13,6 +13,7 @@ from convexhc._files import write_text
 from convexhc._text import clock, counted
 from convexhc.api.options import Options
 from convexhc.api.single_lam import read_problem
+from convexhc.commands.attributes import read_attributes
 from convexhc.commands.fit import write_run_report
 from convexhc.commands.folder import Folder, refuse_to_overwrite
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
@@ -80,7 +81,8 @@ def report(options: Namespace, say: Say) -> int:
         file = File(options.output)
         refuse_to_overwrite(file, force=options.force)
     graph = folder.graph(path.names)
-    write_run_report(file, path, graph, run)
+    attributes = read_attributes(options.attributes, path.names)
+    write_run_report(file, path, graph, run, attributes)
     say(f"written to {file}")
     return 0
 

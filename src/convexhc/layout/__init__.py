@@ -12,6 +12,7 @@ from convexhc.layout.cluster_colors import (
     rank_colors,
     ranks_by_size,
 )
+from convexhc.layout.drawn_edges import strongest_edges
 from convexhc.layout.graph_layout import align_nodes, graph_positions
 from convexhc.layout.heatmap import binned_matrix, block_borders, color_limit
 from convexhc.layout.name_placement import name_sides
@@ -50,6 +51,7 @@ __all__ = [
     "partition_flow",
     "rank_colors",
     "ranks_by_size",
+    "strongest_edges",
     "tree_branches",
     "tree_rectangles",
 ]

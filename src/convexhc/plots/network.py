@@ -11,7 +11,7 @@ from convexhc._text import counted, format_number
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.layout import align_nodes, graph_positions, name_sides
+from convexhc.layout import align_nodes, graph_positions, name_sides, strongest_edges
 from convexhc.path import Path
 from convexhc.plots.selection import SelectedLevel, select_level
 from convexhc.plots.style import (
@@ -57,7 +57,8 @@ def network(
         The clusters.
     graph : anything :func:`convexhc.io.as_graph` reads
         Edges between the nodes of the result: preferably the graph itself, as a similarity has
-        many more. At most the 20 000 strongest edges are drawn.
+        many more. At most 20 000 edges are drawn: a maximum spanning forest and the strongest
+        others, ties by chance.
     n_clusters, lam : int, float, optional
         The cut; by default the suggested level.
     positions : (n, 2) array, optional
@@ -149,7 +150,7 @@ def _draw_edges(
     from matplotlib.collections import LineCollection
 
     weight = np.abs(graph.weight)
-    kept = np.sort(np.argsort(-weight, kind="stable")[:MAX_EDGES])
+    kept = strongest_edges(graph, MAX_EDGES)
     tail, head, weight = graph.tail[kept], graph.head[kept], weight[kept]
     inside = level.labels[tail] == level.labels[head]
     lines = np.stack([xy[tail], xy[head]], axis=1)

@@ -8,7 +8,7 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -17,6 +17,7 @@ from convexhc.graph import Graph
 from convexhc.layout import align_nodes
 from convexhc.path import Path
 from convexhc.path.suggestion import warning_text
+from convexhc.report.attribute_data import attribute_data
 from convexhc.report.figure_data import (
     assignment_data,
     distance_data,
@@ -24,7 +25,7 @@ from convexhc.report.figure_data import (
     similarity_data,
     trajectory_data,
 )
-from convexhc.report.path_data import path_data
+from convexhc.report.path_data import described_options, path_data
 from convexhc.version import __version__
 
 # Scripts in the order of concatenation; each uses only those before it when loaded.
@@ -32,6 +33,9 @@ SCRIPTS = (
     "data.js",
     "axis.js",
     "surface.js",
+    "attributes.js",
+    "save.js",
+    "zoom.js",
     "scan.js",
     "distances.js",
     "graph.js",
@@ -51,6 +55,7 @@ def write_report(
     *,
     graph: Graph | None = None,
     similarity: Graph | None = None,
+    attributes: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
     notes: Iterable[str] = (),
 ) -> None:
@@ -69,6 +74,9 @@ def write_report(
         The graph to draw; without it there is no drawing.
     similarity : Graph, optional
         The matrix of the heat map; by default that of ``graph``.
+    attributes : mapping from name to sequence, optional
+        Values known of the nodes, one per node: numbers, or words whose agreement with the
+        clusters is shown. Nodes can be coloured by them. None and NaN are unknown.
     title : str, optional
         Title of the page.
     notes : iterable of str
@@ -91,7 +99,9 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(path, f"{folder}/report.html", graph=convexhc.as_graph(K))
     """
-    page = report_html(path, graph=graph, similarity=similarity, title=title, notes=notes)
+    page = report_html(
+        path, graph=graph, similarity=similarity, attributes=attributes, title=title, notes=notes
+    )
     # A title may contain a lone surrogate, which UTF-8 cannot encode; the data is plain ASCII.
     write_bytes(file, page.encode("utf-8", "xmlcharrefreplace"))
 
@@ -101,6 +111,7 @@ def report_html(
     *,
     graph: Graph | None = None,
     similarity: Graph | None = None,
+    attributes: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
     notes: Iterable[str] = (),
 ) -> str:
@@ -126,7 +137,8 @@ def report_html(
         "assignment": assignment_data(path, order),
         "trajectories": trajectory_data(path),
         "distances": distance_data(path),
-        "options": {name: str(value) for name, value in path.provenance.options.items()},
+        "attributes": attribute_data(path, {} if attributes is None else attributes),
+        "options": dict(described_options(path.provenance.options)),
         "version": path.provenance.version,
         "notes": [*_evidence(path), *(str(note) for note in notes)],
     }

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
@@ -17,6 +16,7 @@ from convexhc.layout import (
     color_limit,
     graph_positions,
     partition_distances,
+    strongest_edges,
 )
 from convexhc.layout.heatmap import cell_of_node
 from convexhc.path import Path
@@ -50,26 +50,6 @@ def graph_data(graph: Graph) -> dict[str, Any]:
         "head": encode_array(graph.head[shown]),
         "total": graph.n_edges,
     }
-
-
-def strongest_edges(graph: Graph, max_edges: int) -> IntArray:
-    """Indices of a maximum spanning forest and of the strongest other edges, ascending.
-
-    The forest keeps components connected in the drawing, even if it alone exceeds ``max_edges``.
-    O(E log E).
-
-    Examples
-    --------
-    >>> strongest_edges(Graph.from_edges(3, [0, 0, 1], [1, 2, 2], [3.0, 1.0, 2.0]), 2)
-    array([0, 2])
-    """
-    if graph.n_edges <= max_edges:
-        return np.arange(graph.n_edges)
-    rank = np.argsort(np.argsort(-np.abs(graph.weight), kind="stable"))
-    ranked = sparse.coo_array((rank + 1.0, (graph.tail, graph.head)), shape=(graph.n, graph.n))
-    forest = csgraph.minimum_spanning_tree(ranked.tocsr()).data.astype(np.int64) - 1
-    priority = np.where(np.isin(rank, forest), -1, rank)
-    return np.sort(np.argsort(priority, kind="stable")[: max(max_edges, forest.size)])
 
 
 def similarity_data(graph: Graph, order: IntArray) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from convexhc._types import Labels
 from convexhc.layout import color_ranks, neutral, palette
 from convexhc.layout.palette import N_COLORS
 from convexhc.path import Path
+from convexhc.path.suggestion import Suggestion
 from convexhc.report.array_encoding import encode_array
 from convexhc.solvers.loop import Status
 from convexhc.tree import Split, Tree
@@ -19,6 +21,8 @@ from convexhc.tree import Split, Tree
 MAX_SPLITS = 50
 # Nodes named per split; the page shows the total count, too.
 MAX_SPLIT_NODES = 12
+# Values of an option that are listed; longer lists are counted.
+MAX_LISTED = 6
 
 
 def path_data(path: Path) -> dict[str, Any]:
@@ -43,6 +47,7 @@ def path_data(path: Path) -> dict[str, Any]:
         "plateaus": [[p.n_clusters, p.lam_from, p.lam_to, p.log_width] for p in path.plateaus],
         "suggested": path.plateaus.index(path.suggested_plateau),
         "suggestion": str(path.suggestion),
+        "scales": [_scale_data(path, path.suggestion)],
         "splits": {
             "count": len(path.splits),
             "listed": [_split_data(split) for split in path.splits[:MAX_SPLITS]],
@@ -51,6 +56,36 @@ def path_data(path: Path) -> dict[str, Any]:
         "components": int(path.components.max()) + 1,
         "complete": path.complete,
     }
+
+
+def _scale_data(path: Path, suggestion: Suggestion) -> dict[str, Any]:
+    """A suggested scale: its labels, the plateau nearest to it, and why it is suggested."""
+    return {
+        "count": suggestion.n_clusters,
+        "labels": encode_array(suggestion.labels),
+        "plateau": path.plateaus.index(suggestion.plateau),
+        "reason": str(suggestion),
+    }
+
+
+def described_options(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """The options that are set, as text: nested ones by their path, long lists by their length.
+
+    Examples
+    --------
+    >>> dict(described_options({"tol": 1e-4, "made": {"kind": "rbf"}, "method": None}))
+    {'tol': '0.0001', 'made kind': 'rbf'}
+    """
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            yield from described_options(value, f"{prefix}{name} ")
+        elif isinstance(value, list | tuple):
+            shown = (
+                ", ".join(map(str, value)) if len(value) <= MAX_LISTED else f"{len(value)} given"
+            )
+            yield f"{prefix}{name}", shown
+        elif value is not None:
+            yield f"{prefix}{name}", str(value)
 
 
 def finite_or_none(value: float) -> float | None:

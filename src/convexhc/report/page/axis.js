@@ -1,7 +1,19 @@
-// The lam axis shared by the slider, the scan and the tree, which are aligned below each other.
+// The lam axis of the slider, the scan, the partition map and the tree.
 
 const positiveLams = DATA.lam.filter((lam) => lam > 0);
-const lowLam = positiveLams.length ? positiveLams[0] : 1;
+// Levels of single nodes have no room of their own: the axis starts just below the first fusion.
+const LEAD = 0.03;
+const firstFused = DATA.lam.findIndex((lam, level) => lam > 0 && DATA.changes.counts.slice(0, level + 1).some((count) => count > 0));
+const lowLam = lowestShown();
+
+function lowestShown() {
+  if (!positiveLams.length) return 1;
+  if (firstFused < 1 || !(DATA.lam[firstFused - 1] > 0)) return positiveLams[0];
+  const last = positiveLams[positiveLams.length - 1];
+  const near = DATA.lam[firstFused] * Math.max(last / DATA.lam[firstFused], 1.1) ** -LEAD;
+  return Math.max(DATA.lam[firstFused - 1], near);
+}
+
 const highLam = positiveLams.length ? positiveLams[positiveLams.length - 1] : 1;
 const hasZero = DATA.lam[0] === 0;
 // Zero has no logarithm: it is at the left end, and the positive values start after a gap.
@@ -17,8 +29,10 @@ function shareOf(lam) {
 function nearestLevel(share) {
   let best = 0;
   for (let level = 1; level < LEVELS; level++) {
-    const nearer = Math.abs(shareOf(DATA.lam[level]) - share);
-    if (nearer < Math.abs(shareOf(DATA.lam[best]) - share)) best = level;
+    const distance = Math.abs(shareOf(DATA.lam[level]) - share);
+    const least = Math.abs(shareOf(DATA.lam[best]) - share);
+    // Levels of single nodes share one place: the last of them stands for all.
+    if (distance < least || (distance === least && level < firstFused)) best = level;
   }
   return best;
 }
@@ -29,7 +43,7 @@ function levelAt(lam) {
   return level;
 }
 
-// Margins of the axis: names and scales on the left, merges that complete the tree on the right.
+// Margins of an axis: names and scales on the left, merges that complete the tree on the right.
 const gutters = { left: 92, right: 40 };
 
 function fitGutters() {
@@ -38,6 +52,7 @@ function fitGutters() {
   gutters.right = narrow ? 22 : 40;
   document.documentElement.style.setProperty("--left", `${gutters.left}px`);
   document.documentElement.style.setProperty("--right", `${gutters.right}px`);
+  document.documentElement.style.setProperty("--readout", `${document.querySelector(".readout").clientHeight + 10}px`);
 }
 
 const lamToX = (lam, width) => gutters.left + shareOf(lam) * (width - gutters.left - gutters.right);
@@ -61,9 +76,10 @@ function roundNumbers(low, high, room) {
   return [];
 }
 
-function lamTicks() {
-  const width = widths.main - gutters.left - gutters.right;
-  const ticks = highLam > lowLam ? roundNumbers(lowLam, highLam, width / 64) : [lowLam];
+// Round values of lam for an axis of this width, its margins included.
+function lamTicks(width) {
+  const room = width - gutters.left - gutters.right;
+  const ticks = highLam > lowLam ? roundNumbers(lowLam, highLam, room / 64) : [lowLam];
   const shown = ticks.length > 1 ? ticks : [lowLam, highLam];
   return hasZero ? [0, ...shown] : shown;
 }

@@ -48,13 +48,14 @@ function clusterRow(cluster, choose) {
 }
 
 function makeClusters(choose) {
-  let shown = { level: -1, all: false };
+  let shown = { level: "", all: false };
   byId("more").addEventListener("click", () => {
     shown.all = true;
     refresh();
   });
   return () => {
-    if (shown.level !== state.level) shown = { level: state.level, all: false };
+    const shownNow = `${state.level} ${state.scale}`;
+    if (shown.level !== shownNow) shown = { level: shownNow, all: false };
     const { clusters } = currentPartition();
     const groups = clusters.filter((cluster) => cluster.members.length > 1);
     const single = clusters.filter((cluster) => cluster.members.length === 1).map((cluster) => cluster.members[0]);
@@ -73,37 +74,37 @@ function makeClusters(choose) {
   };
 }
 
-function describeSelection() {
-  const box = byId("chosen");
-  const cluster = selectedCluster();
-  box.hidden = cluster === null;
-  byId("clear").hidden = cluster === null;
-  if (cluster === null) return;
+function selectionText(cluster) {
   const others = cluster.members.length - 1;
   if (state.node < 0) {
-    box.textContent = others ? `Cluster ${cluster.label}: ${counted(others + 1, "node")}.` : `${DATA.names[cluster.members[0]]} is a single node at this level.`;
-    return;
+    return others ? `Cluster ${cluster.label}: ${counted(others + 1, "node")}.` : `${DATA.names[cluster.members[0]]} is a single node at this level.`;
   }
   const joins = DATA.tree.height[DATA.tree.parent[state.node] - NODES];
   const until = joins === undefined ? "" : ` In the tree it first merges at \u03bb = ${formatNumber(joins)}.`;
   const here = others ? `is in cluster ${cluster.label} with ${counted(others, "other node")}` : "is a single node";
-  box.textContent = `${DATA.names[state.node]} ${here} at this level.${until}`;
+  return `${DATA.names[state.node]} ${here} at this level.${until}`;
+}
+
+// The same text stands beside the search box, which is always on the first screen.
+function describeSelection() {
+  const cluster = selectedCluster();
+  const text = cluster === null ? "" : selectionText(cluster);
+  byId("chosen").textContent = text;
+  byId("search-note").textContent = state.node < 0 ? "" : text;
+  byId("chosen").hidden = byId("clear").hidden = cluster === null;
+  byId("search-note").hidden = state.node < 0;
 }
 
 function quotedForCsv(text) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function labelsAsCsv(level) {
-  const { labels } = partition(level);
+function labelsAsCsv() {
+  const { labels } = currentPartition();
   const lines = DATA.names.map((name, node) => `${quotedForCsv(name)},${labels[node]}`);
   return `node,cluster\n${lines.join("\n")}\n`;
 }
 
 function downloadLabels() {
-  const address = URL.createObjectURL(new Blob([labelsAsCsv(state.level)], { type: "text/csv" }));
-  const link = element("a", { href: address, download: `labels_${currentPartition().clusters.length}_clusters.csv` });
-  link.click();
-  // The browser reads the address after the click handler returns.
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  saveFile(labelsAsCsv(), "text/csv", `labels_${currentPartition().clusters.length}_clusters.csv`);
 }

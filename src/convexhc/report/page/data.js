@@ -24,7 +24,7 @@ async function decodeAll(value) {
   for (const [key, inner] of Object.entries(value)) {
     if (inner === null || typeof inner !== "object") continue;
     if (typeof inner.data === "string" && inner.bytes) value[key] = await decodeArray(inner);
-    else if (!Array.isArray(inner)) await decodeAll(inner);
+    else if (!Array.isArray(inner) || typeof inner[0] === "object") await decodeAll(inner);
   }
 }
 
@@ -44,10 +44,14 @@ function readPartitions() {
 
 const partitionCache = new Map();
 
-// Labels number the clusters in the order of their smallest members, as everywhere in convexhc.
+// The partition of a level of the path.
 function partition(level) {
-  if (partitionCache.has(level)) return partitionCache.get(level);
-  const first = firsts[level];
+  if (!partitionCache.has(level)) partitionCache.set(level, partitionOf(firsts[level]));
+  return partitionCache.get(level);
+}
+
+// Labels number the clusters in the order of their smallest members, as everywhere in convexhc.
+function partitionOf(first) {
   const labels = new Uint32Array(NODES);
   const clusters = [];
   for (let node = 0; node < NODES; node++) {
@@ -62,14 +66,30 @@ function partition(level) {
     cluster.rank = Math.min(cluster.rank, DATA.ranks[node]);
   }
   for (const cluster of clusters) if (cluster.members.length === 1) cluster.rank = -1;
-  const made = { labels, clusters };
-  partitionCache.set(level, made);
-  return made;
+  return { labels, clusters };
 }
 
-const state = { level: 0, theme: "light", node: -1, anchor: -1, matrix: "", names: false };
+// A suggested scale is a pruning of the tree: its partition may be that of no single level.
+function scalePartition(scale) {
+  const key = `scale ${scale}`;
+  if (!partitionCache.has(key)) {
+    const smallest = new Map();
+    const first = DATA.scales[scale].labels.map((label, node) => {
+      if (!smallest.has(label)) smallest.set(label, node);
+      return smallest.get(label);
+    });
+    partitionCache.set(key, partitionOf(first));
+  }
+  return partitionCache.get(key);
+}
 
-const currentPartition = () => partition(state.level);
+// `scale` is the suggested scale shown, or -1 for the level; `attribute` colours nodes, -1 for none.
+const state = { level: 0, scale: -1, theme: "light", node: -1, anchor: -1, matrix: "", names: false, attribute: -1 };
+
+const currentPartition = () => (state.scale < 0 ? partition(state.level) : scalePartition(state.scale));
+
+// The cluster, among those shown, of a node.
+const clusterOf = (node) => currentPartition().clusters[currentPartition().labels[node]];
 
 function colorOf(cluster) {
   const colors = DATA.palette[state.theme];
@@ -79,7 +99,7 @@ function colorOf(cluster) {
 // The selected cluster, if any: that of the node searched for, or the one clicked.
 function selectedCluster() {
   const node = state.node >= 0 ? state.node : state.anchor;
-  return node < 0 ? null : currentPartition().clusters[currentPartition().labels[node]];
+  return node < 0 ? null : clusterOf(node);
 }
 
 function formatNumber(value) {
@@ -112,10 +132,13 @@ function themeColor(name) {
 // Widths of the figures, read together before drawing: alternating reads and writes would force
 // the browser to repeat the layout each time.
 const widths = {};
+const heights = {};
 
 function measure() {
   for (const id of ["main", "ticks", "scan", "distances", "graph", "trajectories", "heatmap", "tree"]) {
     const host = byId(id);
-    if (host) widths[id] = host.clientWidth;
+    if (!host) continue;
+    widths[id] = host.clientWidth;
+    heights[id] = host.clientHeight;
   }
 }

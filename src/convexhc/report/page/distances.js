@@ -1,6 +1,4 @@
-// Variation of information between the partitions at any two lam: persistent scales are dark squares.
-
-const DISTANCES_HEIGHT = 132;
+// The partition map: variation of information between the partitions at any two lam.
 
 function makeDistances(goTo) {
   const host = byId("distances");
@@ -9,8 +7,8 @@ function makeDistances(goTo) {
   const cut = element("div", { className: "cut" });
   host.append(cut);
   const count = levels.length;
-  const [top, bottom] = [2, DISTANCES_HEIGHT - 2];
-  let width = 0;
+  const [margin, end] = [34, 8];
+  let size = 0;
 
   // The strict upper triangle is stored row by row.
   function shadeOf(a, b) {
@@ -21,12 +19,13 @@ function makeDistances(goTo) {
 
   // Partition a extends from one border to the next, the last to the end of the axis.
   const borders = [...levels.map((level) => shareOf(DATA.lam[level])), 1];
-  const x = (share) => gutters.left + share * (width - gutters.left - gutters.right);
-  const y = (share) => bottom - share * (bottom - top);
+  const room = () => size - margin - end;
+  const x = (share) => margin + share * room();
+  const y = (share) => size - margin + end - share * room();
 
   function draw() {
-    width = widths.distances;
-    surface.begin(width, DISTANCES_HEIGHT);
+    size = widths.distances;
+    surface.begin(size, size);
     const colors = heatShades().map((parts) => `rgb(${parts.join(" ")})`);
     for (let a = 0; a < count; a++) {
       for (let b = 0; b < count; b++) {
@@ -36,14 +35,19 @@ function makeDistances(goTo) {
         });
       }
     }
-    for (const lam of roundNumbers(lowLam, highLam, 3)) {
-      surface.text(formatNumber(lam), gutters.left - 8, Math.min(y(shareOf(lam)) + 4, bottom), { fill: themeColor("--soft"), anchor: "end" });
+    const ticks = { fill: themeColor("--soft") };
+    for (const lam of roundNumbers(lowLam, highLam, 5)) {
+      surface.text(formatNumber(lam), margin - 6, y(shareOf(lam)) + 4, { ...ticks, anchor: "end" });
+      surface.text(formatNumber(lam), x(shareOf(lam)), y(0) + 15, { ...ticks, anchor: "middle" });
     }
     const now = shareOf(DATA.lam[state.level]);
-    surface.segments([gutters.left, y(now), width - gutters.right, y(now)], { stroke: themeColor("--accent"), width: 1.2, dash: [4, 3] });
+    surface.segments([margin, y(now), size - end, y(now)], { stroke: themeColor("--accent"), width: 1.2, dash: [4, 3] });
     surface.end();
-    cut.style.left = `${(100 * x(now)) / width}%`;
-    cut.style.height = "100%";
+    cut.style.left = `${(100 * x(now)) / size}%`;
+    cut.style.top = `${(100 * y(1)) / size}%`;
+    cut.style.height = `${(100 * room()) / size}%`;
+    const steps = [SHADES - 1, (SHADES - 1) / 2, 0].map((shade) => colors[Math.round(shade)]);
+    byId("distances-key").style.background = `linear-gradient(to right, ${steps.join(", ")})`;
   }
 
   const cellAt = (share) => {
@@ -52,10 +56,10 @@ function makeDistances(goTo) {
     return found;
   };
   const find = (event) => {
-    const [px, py] = pointerOn(event, surface.node, width, DISTANCES_HEIGHT);
-    const share = (px - gutters.left) / (width - gutters.left - gutters.right);
-    if (share < 0 || share > 1) return null;
-    const [a, b] = [cellAt(share), cellAt((bottom - py) / (bottom - top))];
+    const [px, py] = pointerOn(event, surface.node, size, size);
+    const [across, up] = [(px - margin) / room(), (y(0) - py) / room()];
+    if (Math.min(across, up) < 0 || Math.max(across, up) > 1) return null;
+    const [a, b] = [cellAt(across), cellAt(up)];
     const levelText = (at) => `\u03bb = ${formatNumber(DATA.lam[levels[at]])} (${counted(partition(levels[at]).clusters.length, "cluster")})`;
     const distance = Math.round((100 * shadeOf(a, b)) / (SHADES - 1));
     return { level: levels[a], text: a === b ? levelText(a) : `${levelText(a)} and\n${levelText(b)}:\n${distance} % of the largest possible distance` };

@@ -8,16 +8,23 @@ function makeGraph(choose) {
   const graph = DATA.graph;
   const manyMarks = NODES > CANVAS_NODES || graph.tail.length > CANVAS_EDGES;
   const surface = surfaceOn(host, "Drawing of the graph, nodes coloured by cluster", manyMarks);
-  const radius = Math.min(8, Math.max(2.4, 62 / Math.sqrt(NODES)));
-  const named = NODES <= MAX_NAMED_NODES;
-  const margin = radius + (named ? 18 : 6);
-  let size = 0;
+  let zoom = null;
+  const isLarge = makeEnlarge(byId("graph-panel"), byId("enlarge"), () => zoom.fit());
+  zoom = makeZoom(host, isLarge);
+  const smallest = Math.min(8, Math.max(2.4, 62 / Math.sqrt(NODES)));
+  // Zooming in separates nodes; it enlarges them, too, but less.
+  const radiusNow = () => Math.min(9, smallest * zoom.factor ** 0.4);
+  const margin = smallest + (NODES <= MAX_NAMED_NODES ? 18 : 6);
+  let [width, height, size, radius] = [0, 0, 0, smallest];
   // Stretch an elongated drawing to use the square; directions have no meaning.
   const extent = (values) => 2 * values.reduce((most, value) => Math.max(most, Math.abs(value / 65535 - 0.5)), 1e-6);
   const stretchX = Math.min(1.5, 1 / extent(graph.x));
   const stretchY = Math.min(1.5, 1 / extent(graph.y));
-  const x = (node) => size / 2 + stretchX * (graph.x[node] / 65535 - 0.5) * (size - 2 * margin);
-  const y = (node) => size / 2 - stretchY * (graph.y[node] / 65535 - 0.5) * (size - 2 * margin);
+  const wholeX = (node) => width / 2 + stretchX * (graph.x[node] / 65535 - 0.5) * (size - 2 * margin);
+  const wholeY = (node) => height / 2 - stretchY * (graph.y[node] / 65535 - 0.5) * (size - 2 * margin);
+  const x = (node) => zoom.factor * wholeX(node) + zoom.left;
+  const y = (node) => zoom.factor * wholeY(node) + zoom.top;
+  const isVisible = (node) => x(node) > -radius && x(node) < width + radius && y(node) > -radius && y(node) < height + radius;
 
   // Edges inside a cluster have its colour; edges between clusters are grey.
   function drawEdges({ labels, clusters }) {
@@ -46,17 +53,20 @@ function makeGraph(choose) {
   const byDegree = Array.from(degree, (_, node) => node).sort((a, b) => degree[b] - degree[a]);
   const ruler = document.createElement("canvas").getContext("2d");
   ruler.font = "11px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
-  let placed = { size: -1, node: -1, names: [] };
+  let placed = { key: "", names: [] };
 
   // Names that overlap neither a node nor another name: the selected node first, then by degree.
   function names() {
-    if (placed.size === size && placed.node === state.node) return placed.names;
-    const taken = byDegree.map((node) => [x(node) - radius, y(node) - radius, x(node) + radius, y(node) + radius]);
+    const key = [width, height, zoom.factor, zoom.left, zoom.top, state.node].join();
+    if (placed.key === key) return placed.names;
+    const visible = byDegree.filter(isVisible);
+    if (visible.length > MAX_NAMED_NODES) return [];
+    const taken = visible.map((node) => [x(node) - radius, y(node) - radius, x(node) + radius, y(node) + radius]);
     const free = ([left, high, right, low]) =>
-      left >= 0 && right <= size && high >= 0 && low <= size &&
+      left >= 0 && right <= width && high >= 0 && low <= height &&
       taken.every((box) => box[0] >= right || box[2] <= left || box[1] >= low || box[3] <= high);
     const found = [];
-    for (const node of [state.node, ...byDegree]) {
+    for (const node of [state.node, ...visible]) {
       if (node < 0 || (node === state.node && found.length)) continue;
       const text = shortened(DATA.names[node], 16);
       const wide = ruler.measureText(text).width;
@@ -72,34 +82,44 @@ function makeGraph(choose) {
       taken.push(chosen.box);
       found.push(chosen);
     }
-    placed = { size, node: state.node, names: found };
+    placed = { key, names: found };
     return found;
   }
 
+  // The node that was moved into view last.
+  let centred = -1;
+
   function draw() {
-    size = widths.graph;
-    surface.begin(size, size);
+    width = widths.graph;
+    height = isLarge() ? heights.graph : width;
+    size = Math.min(width, height);
+    zoom.resize(width, height);
+    radius = radiusNow();
+    surface.begin(width, height);
     const now = currentPartition();
+    if (state.node >= 0 && state.node !== centred) zoom.show(wholeX(state.node), wholeY(state.node));
+    centred = state.node;
     drawEdges(now);
     const panel = themeColor("--panel");
     for (let node = 0; node < NODES; node++) {
       const cluster = now.clusters[now.labels[node]];
       const single = cluster.rank < 0;
       surface.disc(x(node), y(node), radius * (single ? 0.8 : 1), {
-        fill: colorOf(cluster), stroke: panel, width: NODES > CANVAS_NODES ? 0.5 : 1, alpha: emphasis(cluster), node,
+        fill: colorOfNode(node), stroke: panel, width: NODES > CANVAS_NODES ? 0.5 : 1, alpha: emphasis(cluster), node,
       });
     }
     if (state.node >= 0) {
       surface.disc(x(state.node), y(state.node), radius + 5, { stroke: themeColor("--ink"), width: 2.5, name: "found" });
     }
-    for (const { node, text, across: at, down, anchor } of named ? names() : []) {
+    for (const { node, text, across: at, down, anchor } of names()) {
       surface.text(text, at, down, { fill: themeColor("--ink"), anchor, halo: panel, alpha: emphasis(now.clusters[now.labels[node]]) });
     }
     surface.end();
   }
 
   const find = (event) => {
-    const [px, py] = pointerOn(event, surface.node, size, size);
+    if (event.type === "click" && zoom.dragged) return null;
+    const [px, py] = pointerOn(event, surface.node, width, height);
     let best = -1;
     let nearest = (radius + 6) ** 2;
     for (let node = 0; node < NODES; node++) {
@@ -112,7 +132,7 @@ function makeGraph(choose) {
   const drawn = graph.tail.length;
   byId("graph-caption").textContent =
     `${counted(graph.total, "edge")}` +
-    (drawn < graph.total ? `, of which ${drawn} are drawn: a maximum spanning forest and the strongest others. ` : ". ") +
-    "Edges inside a cluster have its colour; single nodes are grey.";
+    (drawn < graph.total ? `, of which ${drawn} are drawn: a maximum spanning forest and the strongest others, ties drawn evenly. ` : ". ") +
+    "Edges inside a cluster have its colour; single nodes are grey. Zoom with the buttons or with Ctrl and the wheel; drag to move.";
   return draw;
 }

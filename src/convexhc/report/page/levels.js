@@ -11,8 +11,11 @@ function showLevel() {
   const plateau = plateaus[plateauAt(level)];
   byId("count").textContent = counted(count, "cluster");
   byId("at").textContent =
-    `at \u03bb = ${formatNumber(DATA.lam[level])}` +
-    (plateau.count === count ? `, plateau ${formatNumber(plateau.from)} to ${formatNumber(plateau.to)}` : "");
+    state.scale >= 0
+      ? `suggested: the pruning of the tree nearest to \u03bb = ${formatNumber(DATA.lam[level])}`
+      : `at \u03bb = ${formatNumber(DATA.lam[level])}` +
+        (plateau.count === count ? `, plateau ${formatNumber(plateau.from)} to ${formatNumber(plateau.to)}` : "");
+  byId("tree-title").textContent = state.scale >= 0 ? "The tree, pruned to these clusters" : "The tree, cut at this level";
   byId("proof").textContent = isCertified(level)
     ? `\u2713 certified: gap ${formatNumber(DATA.gap[level])}`
     : `! not ${DATA.gap[level] === null ? "certified" : "solved to tolerance"}: gap ${formatNumber(DATA.gap[level])}`;
@@ -104,6 +107,6 @@ function showRun() {
     (LEVELS === 1 ? `1 level at \u03bb = ${first}` : `${LEVELS} levels from \u03bb = ${first} to ${last}`) +
     `, ${certificateSummary()}. Suggested scale: ${DATA.suggestion}.`;
   byId("notes").replaceChildren(...DATA.notes.map((note) => element("p", { textContent: note })));
-  const options = Object.entries(DATA.options).filter(([, value]) => value !== "None");
+  const options = Object.entries(DATA.options);
   factsIn(byId("options"), [["convexhc", DATA.version], ...options]);
 }

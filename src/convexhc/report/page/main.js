@@ -18,7 +18,25 @@ function refresh() {
 
 function goTo(level) {
   state.level = Math.min(Math.max(level, 0), LEVELS - 1);
+  state.scale = -1;
   refresh();
+}
+
+// A suggested scale, and the slider at the level nearest to it.
+function goToScale(scale) {
+  state.level = plateaus[DATA.scales[scale].plateau].level;
+  state.scale = scale;
+  refresh();
+}
+
+function makeScales() {
+  const buttons = DATA.scales.map(({ count, reason }, scale) => {
+    const button = element("button", { type: "button", textContent: scale === 0 ? `Suggested: ${count}` : String(count), title: reason, "aria-label": `Suggested scale: ${counted(count, "cluster")}` });
+    button.addEventListener("click", () => goToScale(scale));
+    return button;
+  });
+  byId("scales").append(...buttons);
+  return () => buttons.forEach((button, scale) => button.setAttribute("aria-pressed", String(scale === state.scale)));
 }
 
 function choose({ node = -1, anchor = -1 }) {
@@ -61,7 +79,7 @@ function makeSlider() {
     const width = widths.ticks;
     surface.begin(width, 24);
     surface.segments(DATA.lam.flatMap((lam) => [shareOf(lam) * width, 1, shareOf(lam) * width, 6]), { stroke: themeColor("--soft") });
-    for (const lam of lamTicks()) {
+    for (const lam of lamTicks(widths.main)) {
       surface.text(formatNumber(lam), shareOf(lam) * width, 19, { fill: themeColor("--soft"), anchor: "middle" });
     }
     surface.end();
@@ -116,15 +134,16 @@ function makePrinting() {
 function makeViews() {
   const figures = [
     ["graph", DATA.graph, makeGraph],
+    ["distances", DATA.distances, () => makeDistances(goTo)],
     ["trajectories", DATA.trajectories, makeTrajectories],
     ["heatmap", DATA.assignment || DATA.similarity, makeHeatmap],
   ];
   const shown = figures.filter(([, data]) => data);
   for (const [name, data] of figures) if (!data) byId(`${name}-panel`).remove();
-  document.querySelector(".views").classList.add(["none", "one", "two", "three"][shown.length]);
-  views.push(makeSlider(), makeScan(goTo), makePlateaus(goTo));
-  if (DATA.distances) views.push(makeDistances(goTo));
-  else byId("distances-panel").remove();
+  const small = document.querySelectorAll(".views > .panel").length;
+  document.querySelector(".views").classList.add(["none", "one", "two", "three"][small]);
+  views.push(makeSlider(), makeScales(), makeScan(goTo), makePlateaus(goTo));
+  if (DATA.attributes.length) views.push(makeAttributes());
   views.push(...shown.map(([, , make]) => make(choose)), makeTree(choose), makeClusters(choose), showLevel);
 }
 
@@ -135,6 +154,7 @@ async function start() {
   byId("main").hidden = false;
   fitGutters();
   makeViews();
+  makeSaving();
   makeSearch(choose);
   makePrinting();
   listLevels(goTo);
@@ -151,7 +171,7 @@ async function start() {
     if (event.key === "Escape" && event.target.id !== "search") choose({});
   });
   new ResizeObserver(refresh).observe(byId("main"));
-  state.level = plateaus[DATA.suggested].level;
+  goToScale(0);
   drawAll();
   document.documentElement.dataset.ready = "true";
 }

@@ -21,7 +21,7 @@ function makeScan(goTo) {
       surface.segments([gutters.left, up(value), right, up(value)], { stroke: themeColor("--grid") });
       surface.text(String(value), gutters.left - 8, up(value) + 4, { fill: themeColor("--soft"), anchor: "end" });
     }
-    for (const lam of lamTicks()) {
+    for (const lam of lamTicks(width)) {
       surface.text(formatNumber(lam), lamToX(lam, width), SCAN_HEIGHT - 5, { fill: themeColor("--soft"), anchor: "middle" });
     }
     surface.text("\u03bb", right + 12, SCAN_HEIGHT - 5, { fill: themeColor("--soft") });
@@ -37,7 +37,7 @@ function makeScan(goTo) {
     if (ranks.length > 1) surface.polyline(ranks, { stroke: themeColor("--soft"), width: 1.8, dash: [5, 4] });
     surface.polyline(steps, { stroke: themeColor("--ink"), width: 2.2, name: "count-line" });
     const now = state.level;
-    surface.disc(x(now), up(currentPartition().clusters.length), 5, { fill: themeColor("--accent"), stroke: themeColor("--panel"), width: 2 });
+    surface.disc(x(now), up(partition(now).clusters.length), 5, { fill: themeColor("--accent"), stroke: themeColor("--panel"), width: 2 });
     surface.end();
     cut.style.left = `${(100 * x(now)) / width}%`;
     cut.style.height = `${(100 * bottom) / SCAN_HEIGHT}%`;
@@ -84,11 +84,7 @@ function makePlateaus(goTo) {
   });
   host.append(...buttons);
   return () => {
-    // In percent, so that the strip stays aligned with the scan when the page is scaled for print.
-    const whole = widths.scan;
-    host.style.marginLeft = `${(100 * gutters.left) / whole}%`;
-    host.style.marginRight = `${(100 * gutters.right) / whole}%`;
-    const room = whole - gutters.left - gutters.right;
+    const room = widths.ticks;
     const current = plateauAt(state.level);
     buttons.forEach((button, at) => {
       const plateau = plateaus[at];

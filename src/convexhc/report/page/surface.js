@@ -171,7 +171,8 @@ function nodeText(node) {
   const { labels, clusters } = currentPartition();
   const cluster = clusters[labels[node]];
   const size = cluster.members.length;
-  return `${DATA.names[node]}\n${size === 1 ? "single node" : `cluster ${cluster.label}, ${size} nodes`}`;
+  const attribute = state.attribute < 0 ? "" : `\n${attributeText(node)}`;
+  return `${DATA.names[node]}\n${size === 1 ? "single node" : `cluster ${cluster.label}, ${size} nodes`}${attribute}`;
 }
 
 // Opacity of a cluster, reduced while another one is selected.

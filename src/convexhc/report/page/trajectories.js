@@ -25,20 +25,20 @@ function makeTrajectories(choose) {
   }
 
   // Each cluster is connected to the cluster of its first member at the next level.
-  function drawTrajectories(shown, now) {
+  function drawTrajectories(shown) {
     const segments = new Map();
     for (let index = 0; index < shown; index++) {
       const [here, next] = [partition(levels[index]), partition(levels[index + 1])];
       for (const cluster of here.clusters) {
         const member = cluster.members[0];
         const [from, to] = [starts[index] + cluster.label, starts[index + 1] + next.labels[member]];
-        const label = now.labels[member];
+        const label = currentPartition().labels[member];
         if (!segments.has(label)) segments.set(label, []);
         segments.get(label).push(x(from), y(from), x(to), y(to));
       }
     }
     for (const [label, ends] of segments) {
-      const cluster = now.clusters[label];
+      const cluster = currentPartition().clusters[label];
       surface.segments(ends, { stroke: colorOf(cluster), width: 1, alpha: 0.4 * emphasis(cluster) });
     }
   }
@@ -48,15 +48,16 @@ function makeTrajectories(choose) {
     const shown = shownLevel();
     const now = partition(levels[shown]);
     surface.begin(size, size);
-    drawTrajectories(shown, now);
+    drawTrajectories(shown);
     // Small dots are drawn over large ones, and the selected cluster over all others.
-    const rank = (cluster) => (emphasis(cluster) < 1 ? NODES : 0) + cluster.members.length;
+    const shownCluster = (cluster) => clusterOf(cluster.members[0]);
+    const rank = (cluster) => (emphasis(shownCluster(cluster)) < 1 ? NODES : 0) + cluster.members.length;
     const inOrder = [...now.clusters].sort((a, b) => rank(b) - rank(a));
     for (const cluster of inOrder) {
       const row = starts[shown] + cluster.label;
       const share = Math.sqrt(cluster.members.length / NODES);
       surface.disc(x(row), y(row), 3 + (largest - 3) * share, {
-        fill: colorOf(cluster), stroke: themeColor("--panel"), width: 1, alpha: emphasis(cluster),
+        fill: colorOf(shownCluster(cluster)), stroke: themeColor("--panel"), width: 1, alpha: emphasis(shownCluster(cluster)),
       });
     }
     if (state.node >= 0) {

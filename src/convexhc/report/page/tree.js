@@ -41,6 +41,8 @@ function makeTree(choose) {
   const axisRoom = 22;
   const top = 6;
   let [width, tall, row] = [0, 0, 0];
+  // The node that was scrolled to last.
+  let centred = -1;
   const y = (node) => top + tree.middle[node] * row;
 
   function x(node) {
@@ -64,7 +66,8 @@ function makeTree(choose) {
 
   function drawBranches(lamNow, cutAt, { labels, clusters }) {
     const { inside, wedge } = folded();
-    const below = (node) => node < NODES || (tree.lam(node) <= lamNow && !tree.isClosing(node));
+    const common = state.scale < 0 ? null : commonLabels(labels);
+    const below = (node) => node < NODES || (common ? common[node] >= 0 : tree.lam(node) <= lamNow && !tree.isClosing(node));
     const colored = new Map();
     const above = [];
     const closing = [];
@@ -81,8 +84,9 @@ function makeTree(choose) {
         const from = x(node);
         if (below(up)) strokeOf(label).push(from, y(node), x(up), y(node));
         else if (below(node)) {
-          strokeOf(label).push(from, y(node), cutAt, y(node));
-          rest.push(cutAt, y(node), x(up), y(node));
+          const end = common ? x(up) : cutAt;
+          strokeOf(label).push(from, y(node), end, y(node));
+          rest.push(end, y(node), x(up), y(node));
         } else rest.push(from, y(node), x(up), y(node));
       }
       if (node < NODES) continue;
@@ -106,6 +110,17 @@ function makeTree(choose) {
     }
   }
 
+  // Of each node of the tree: the label of its leaves, or -1 if they have several.
+  function commonLabels(labels) {
+    const common = new Int32Array(tree.count).fill(-2);
+    for (let node = 0; node < tree.count; node++) {
+      if (node < NODES) common[node] = labels[node];
+      const above = tree.parent[node];
+      if (above !== node) common[above] = common[above] === -2 || common[above] === common[node] ? common[node] : -1;
+    }
+    return common;
+  }
+
   // Left margin: a bar in the colour of each cluster, and the names of the nodes or the sizes.
   function drawMargin({ labels, clusters }) {
     const named = row >= 9;
@@ -115,6 +130,9 @@ function makeTree(choose) {
       const [from, length] = [top + start * row, (stop - start) * row];
       const gap = length > 4 ? 0.5 : 0;
       surface.rect(gutters.left - 16, from + gap, 5, length - 2 * gap, { fill: colorOf(cluster), alpha: emphasis(cluster) });
+      if (state.attribute >= 0) {
+        for (let at = start; at < stop; at++) surface.rect(gutters.left - 10, top + at * row, 4, Math.max(row, 0.5), { fill: colorOfNode(order[at]) });
+      }
       if (!named && length >= 12 && stop - start > 1) {
         surface.text(`${cluster.label} (${stop - start})`, gutters.left - 21, from + length / 2 + 4, { fill: themeColor("--soft"), anchor: "end", alpha: emphasis(cluster) });
       }
@@ -139,14 +157,17 @@ function makeTree(choose) {
 
   function draw() {
     width = widths.tree;
-    const whole = state.names ? 13 * NODES : NODES <= 48 ? 14 * NODES : Math.min(Math.max(440, 3 * NODES), 600);
+    // Beside the graph the tree is as tall.
+    const beside = byId("graph") && widths.tree < 0.7 * widths.main ? widths.graph - axisRoom : 0;
+    const fitting = NODES <= 40 ? 14 * NODES : Math.min(Math.max(440, 3 * NODES), 600);
+    const whole = state.names ? Math.max(13 * NODES, beside) : Math.max(fitting, Math.min(beside, 40 * NODES));
     tall = whole + top + axisRoom;
     row = whole / NODES;
     const now = currentPartition();
     const lamNow = DATA.lam[state.level];
     const cutAt = lamToX(lamNow, width);
     surface.begin(width, tall);
-    for (const lam of lamTicks()) {
+    for (const lam of lamTicks(width)) {
       surface.segments([lamToX(lam, width), top, lamToX(lam, width), top + whole], { stroke: themeColor("--grid") });
       surface.text(formatNumber(lam), lamToX(lam, width), tall - 5, { fill: themeColor("--soft"), anchor: "middle" });
     }
@@ -156,6 +177,12 @@ function makeTree(choose) {
     surface.end();
     cut.style.left = `${(100 * cutAt) / width}%`;
     cut.style.height = `${(100 * (tall - axisRoom)) / tall}%`;
+    // A pruning is no cut at one lam.
+    cut.hidden = state.scale >= 0;
+    if (state.node >= 0 && state.node !== centred) {
+      host.scrollTop = ((y(state.node) * sheet.clientHeight) / tall) - host.clientHeight / 2;
+    }
+    centred = state.node;
     byId("show-names").setAttribute("aria-pressed", String(state.names));
   }
 
@@ -167,7 +194,7 @@ function makeTree(choose) {
   };
   listenOn(sheet, find, choose);
   const button = byId("show-names");
-  button.hidden = NODES <= 48 || NODES > 600;
+  button.hidden = NODES <= 40 || NODES > 600;
   button.addEventListener("click", () => {
     state.names = !state.names;
     refresh();
