@@ -134,3 +134,11 @@ def test_nodes_are_aligned_by_name():
 def test_a_graph_of_another_size_is_refused():
     with pytest.raises(ValueError, match="the graph has 5 nodes and the result 12"):
         align_nodes(ring(5), twelve().names)
+
+
+def test_among_equal_edges_every_community_keeps_its_share():
+    cliques = np.kron(np.eye(5), np.ones((20, 20)))
+    graph = Graph.from_matrix(np.triu(cliques, 1) + np.triu(cliques, 1).T)
+    kept = strongest_edges(graph, graph.n_edges // 2)
+    drawn = np.bincount(graph.tail[kept] // 20, minlength=5)
+    assert drawn.min() > 0.7 * drawn.max()

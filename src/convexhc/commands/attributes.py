@@ -43,8 +43,8 @@ def read_attributes(file: str | None, names: Sequence[Hashable]) -> dict[str, li
         values[row[0]] = row
     if not any(str(name) in values for name in names):
         raise Refusal(
-            f"--attributes {file}: none of its {counted(len(values), 'node')} is in the graph, whose "
-            f"first is {str(names[0])!r}: the first column must have the names of the nodes."
+            f"--attributes {file}: none of its {counted(len(values), 'node')} is in the graph, "
+            f"whose first is {str(names[0])!r}: the first column must have the names of the nodes."
         )
     lines_of = [values.get(str(name)) for name in names]
     return {

@@ -50,7 +50,8 @@ def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
     progress.clear()
     say(path.summary())
     title = "Fractal graph: 28 cliques in 4 communities"
-    _report(path, folder, graph.adjacency, K, title, say)
+    known = {"clique": graph.fine.tolist(), "community": graph.coarse.tolist()}
+    _report(path, folder, graph.adjacency, K, known, title, say)
 
 
 def _karate(folder: File, say: Say, progress: ProgressLine) -> None:
@@ -64,13 +65,27 @@ def _karate(folder: File, say: Say, progress: ProgressLine) -> None:
     found = adjusted_rand_score(club.labels, path.labels(n_clusters=2))
     say(f"ARI of two clusters with the split: {found:.3f}")
     K = from_graph(club.adjacency)
-    _report(path, folder, club.adjacency, K, "Zachary's karate club", say)
+    known = {} if club.labels is None else {"faction": club.labels.tolist()}
+    _report(path, folder, club.adjacency, K, known, "Zachary's karate club", say)
 
 
 def _report(
-    path: Path, folder: File, adjacency: object, K: Similarity, title: str, say: Say
+    path: Path,
+    folder: File,
+    adjacency: object,
+    K: Similarity,
+    known: dict[str, list[int]],
+    title: str,
+    say: Say,
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "report.html"
-    write_report(path, file, graph=as_graph(adjacency), similarity=K.graph, title=title)
+    write_report(
+        path,
+        file,
+        graph=as_graph(adjacency),
+        similarity=K.graph,
+        attributes=known,
+        title=title,
+    )
     say(f"open {file}")

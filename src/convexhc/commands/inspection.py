@@ -10,7 +10,7 @@ from pathlib import Path as File
 import numpy as np
 
 from convexhc._files import write_text
-from convexhc._text import clock, counted
+from convexhc._text import clock, counted, format_number
 from convexhc.api.options import Options
 from convexhc.api.single_lam import read_problem
 from convexhc.commands.attributes import read_attributes
@@ -154,7 +154,7 @@ def _edges(graph: Graph, noun: str) -> str:
     low, high = float(graph.weight.min()), float(graph.weight.max())
     weights = f"weight {low:.4g}" if low == high else f"weights {low:.4g} to {high:.4g}"
     share = 100.0 * graph.n_edges / pairs
-    return f"{counted(graph.n_edges, noun)} ({share:.2g} % of all pairs), {weights}"
+    return f"{counted(graph.n_edges, noun)} ({format_number(share)} % of all pairs), {weights}"
 
 
 def _of_free(count: int) -> str:

@@ -32,8 +32,8 @@ def attribute_data(path: Path, attributes: Mapping[str, Sequence[Any]]) -> list[
     for name, values in attributes.items():
         if len(values) != len(path.names):
             raise ValueError(
-                f"the attribute {name!r} has {len(values)} values for {len(path.names)} nodes: give "
-                "one value per node, in the order of path.names."
+                f"the attribute {name!r} has {len(values)} values for {len(path.names)} nodes: "
+                "give one value per node, in the order of path.names."
             )
         found.append(_attribute(path, str(name), list(values)))
     return found
