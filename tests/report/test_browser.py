@@ -166,6 +166,18 @@ def test_the_page_opens_at_the_suggested_pruning(open_page):
     assert page.text("#at").startswith("suggested")
 
 
+def test_a_suggested_pruning_of_many_nodes_is_that_of_the_path(open_page):
+    nodes = np.arange(400)
+    path = made_path([0.1, 1.0, 5.0], [nodes, nodes // 100, 0 * nodes], centroids=False)
+    page = open_page(report_html(path))
+    suggested = np.bincount(path.suggestion.labels)
+    assert page.text("#count") == f"{len(suggested)} clusters"
+    cells = (
+        "return [...document.querySelectorAll('#clusters .number')].map(c => Number(c.textContent))"
+    )
+    assert sorted(page.run(cells)) == sorted(suggested.tolist())
+
+
 def test_zoom_enlarges_and_drags_the_drawing(page):
     place = (
         "const disc = document.querySelector(\"#graph [data-node='3']\");"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path as File
 
 from convexhc.api import cluster, solve, solve_path
@@ -50,7 +51,10 @@ def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
     progress.clear()
     say(path.summary())
     title = "Fractal graph: 28 cliques in 4 communities"
-    known = {"clique": graph.fine.tolist(), "community": graph.coarse.tolist()}
+    known = {
+        name: [f"{name} {label}" for label in labels]
+        for name, labels in (("community", graph.coarse), ("clique", graph.fine))
+    }
     _report(path, folder, graph.adjacency, K, known, title, say)
 
 
@@ -74,7 +78,7 @@ def _report(
     folder: File,
     adjacency: object,
     K: Similarity,
-    known: dict[str, list[int]],
+    known: Mapping[str, Sequence[object]],
     title: str,
     say: Say,
 ) -> None:

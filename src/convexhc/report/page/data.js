@@ -74,7 +74,8 @@ function scalePartition(scale) {
   const key = `scale ${scale}`;
   if (!partitionCache.has(key)) {
     const smallest = new Map();
-    const first = DATA.scales[scale].labels.map((label, node) => {
+    // Not `labels.map`: its result would have the narrow integers of the labels.
+    const first = Array.from(DATA.scales[scale].labels, (label, node) => {
       if (!smallest.has(label)) smallest.set(label, node);
       return smallest.get(label);
     });
