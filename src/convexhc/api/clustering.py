@@ -87,6 +87,7 @@ def cluster(
     lam_step: float = Options.lam_step,
     test_structure: bool = True,
     keep: Keep | None = Options.keep,
+    prove: bool = Options.prove,
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: OnLevel | None = None,
     progress: Progress = False,
@@ -152,7 +153,7 @@ def cluster(
         Relative duality gap at which each lam is solved.
     max_iter : int, optional
         Iteration budget per lam. Default: 200 in feature space, 20 000 for pi.
-    max_clusters, lam_step, keep, checkpoint, on_check, progress
+    max_clusters, lam_step, keep, prove, checkpoint, on_check, progress
         As for `convexhc.solve_path`.
     test_structure : bool
         Test whether the graph has groups beyond chance (`similarity.structure.group_structure`),
@@ -197,6 +198,7 @@ def cluster(
         max_clusters=max_clusters,
         lam_step=lam_step,
         keep=keep,
+        prove=prove,
     )
     monitor = Monitor(checkpoint, on_check, progress)
     # Another diagonal or norm needs K itself.

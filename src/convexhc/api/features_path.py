@@ -30,6 +30,7 @@ def solve_features_path(
     max_clusters: int | None = FEATURES.max_clusters,
     lam_step: float = FEATURES.lam_step,
     keep: Keep | None = FEATURES.keep,
+    prove: bool = FEATURES.prove,
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: OnLevel | None = None,
     progress: Progress = False,
@@ -53,7 +54,7 @@ def solve_features_path(
         Columns of X with X X' nearest to K.
     l1_ratio : float
         Share of the l1 norm in the penalty. Above 0 the answer depends on the axes of the features.
-    tol, max_iter, max_clusters, lam_step, keep, checkpoint, on_check, progress
+    tol, max_iter, max_clusters, lam_step, keep, prove, checkpoint, on_check, progress
         As for `convexhc.solve_points_path`.
 
     Returns
@@ -77,6 +78,7 @@ def solve_features_path(
         max_clusters=max_clusters,
         lam_step=lam_step,
         keep=keep,
+        prove=prove,
     )
     monitor = Monitor(checkpoint, on_check, progress)
     return features_path(K, weights, n_features, options, monitor)

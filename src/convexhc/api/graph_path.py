@@ -33,6 +33,7 @@ def solve_path(
     max_clusters: int | None = Options.max_clusters,
     lam_step: float = Options.lam_step,
     keep: Keep | None = Options.keep,
+    prove: bool = Options.prove,
     constraint: str = Options.constraint,
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: OnLevel | None = None,
@@ -64,6 +65,9 @@ def solve_path(
     keep : {"all", "labels"} or callable, optional
         Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
         Default: all up to 1000 nodes.
+    prove : bool
+        Where the partition is not proven (`path.proof`), lower the tolerance until it is, at most
+        to 1e-10.
     checkpoint : path, optional
         File written after every lam; if it is large, when the run ends, is interrupted, or has
         been running for a while. If it exists, the run continues from there and ends in the same
@@ -104,6 +108,7 @@ def solve_path(
         max_clusters=max_clusters,
         constraint=constraint,
         keep=keep,
+        prove=prove,
     )
     return graph_path(K, weights, options, Monitor(checkpoint, on_check, progress))
 
@@ -117,7 +122,7 @@ def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path
     provenance = Provenance.of(
         options.record(similarity=similarity_record(K)), fingerprint(graph, problem.penalty.graph)
     )
-    model = GraphModel(graph, problem, options.method, options.tol, options.max_iter, from_above)
+    model = GraphModel(graph, problem, options.method, options.tol, options.max_iter, from_above, options.prove)
     threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
     with compile_notice(monitor.progress), threads:
         plan = choose_plan(model, options)

@@ -74,6 +74,8 @@ class Options:
         One of `CONSTRAINTS`.
     keep : {"all", "labels"}, callable or None
         Which centroids to keep.
+    prove : bool
+        Solve more accurately wherever the partition is not proven.
     """
 
     lambdas: Lambdas = None
@@ -85,6 +87,7 @@ class Options:
     max_clusters: int | None = None
     constraint: str = "doubly_stochastic"
     keep: Keep | None = None
+    prove: bool = False
 
     def __post_init__(self) -> None:
         checked: dict[str, Any] = {
@@ -105,6 +108,8 @@ class Options:
             raise ValueError(
                 f"keep must be 'all', 'labels' or a function of lam, received {self.keep!r}."
             )
+        if not isinstance(self.prove, bool | np.bool_):
+            raise TypeError(f"prove must be True or False, received {self.prove!r}.")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

@@ -41,6 +41,7 @@ def solve_points_path(
     lam_step: float = POINTS.lam_step,
     names: Iterable[Hashable] | None = None,
     keep: Keep | None = POINTS.keep,
+    prove: bool = POINTS.prove,
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: OnLevel | None = None,
     progress: Progress = False,
@@ -78,6 +79,9 @@ def solve_points_path(
     keep : {"all", "labels"} or callable, optional
         Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
         Default: all if X has at most 100 000 numbers.
+    prove : bool
+        Where the partition is not proven (`path.proof`), lower the tolerance until it is, at most
+        to 1e-10.
     checkpoint, on_check, progress
         As for `convexhc.solve_path`.
 
@@ -114,6 +118,7 @@ def solve_points_path(
         max_clusters=max_clusters,
         lam_step=lam_step,
         keep=keep,
+        prove=prove,
     )
     table, index = read_points(X)
     chosen = checked_names(index if names is None else names, len(table))
@@ -156,6 +161,7 @@ def points_path(
         options.max_clusters is not None,
         X if features is None else features,
         np.arange(len(X)) if leaf is None else leaf,
+        options.prove,
     )
     with compile_notice(monitor.progress):
         plan = choose_plan(model, options)

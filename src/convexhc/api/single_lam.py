@@ -9,13 +9,16 @@ import numpy as np
 
 from convexhc._checks import checked_number
 from convexhc.api.options import CONSTRAINTS, MethodLike, Options
+from convexhc.fusion.contraction import alone
+from convexhc.fusion.graph_proof import LEAST_TOL, TIGHTER, prove_graph
+from convexhc.fusion.graph_solve import ContractedSolution
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.model.problem import FusionProblem, graph_problem
 from convexhc.provenance import Provenance, fingerprint
 from convexhc.similarity import Similarity, require_psd, sparsify
 from convexhc.solvers.choose import choose_method
-from convexhc.solvers.loop import OnCheck, Solution, run
+from convexhc.solvers.loop import OnCheck, Solution, Status, run
 from convexhc.solvers.memory import check_memory
 
 
@@ -30,6 +33,7 @@ def solve(
     max_iter: int = Options.max_iter,
     start: Solution | None = None,
     constraint: str = Options.constraint,
+    prove: bool = Options.prove,
     on_check: OnCheck | None = None,
 ) -> Solution:
     """Cluster a graph or similarity matrix at one strength of the penalty.
@@ -61,6 +65,9 @@ def solve(
         Warm start from another lam of the same graph; not altered.
     constraint : {"doubly_stochastic", "simplex"}
         Both sums of pi fixed to one, or only those of its columns.
+    prove : bool
+        Where the partition is not proven (`solution.proof`), lower the tolerance until it is, at
+        most to 1e-10.
     on_check : callable, optional
         Called as ``on_check(n_iter, certificate)`` at every check; a true answer stops.
 
@@ -87,22 +94,25 @@ def solve(
     array([0, 0, 0, 1, 1, 1])
     """
     options = Options(
-        l1_ratio=l1_ratio, method=method, tol=tol, max_iter=max_iter, constraint=constraint
+        l1_ratio=l1_ratio, method=method, tol=tol, max_iter=max_iter, constraint=constraint,
+        prove=prove,
     )
     graph, problem = read_problem(K, lam, weights=weights, options=options)
     chosen = choose_method(problem, options.method)
     check_memory(problem, chosen.name)
-    solution = run(
-        problem,
-        chosen,
-        start=start,
-        tol=options.tol,
-        max_iter=options.max_iter,
-        on_check=on_check,
-    )
+    tol = options.tol
+    while True:
+        solution = run(
+            problem, chosen, start=start, tol=tol, max_iter=options.max_iter, on_check=on_check
+        )
+        proof = prove_graph(problem, ContractedSolution(alone(problem), solution))
+        done = proof.is_proven or tol <= LEAST_TOL or solution.status is not Status.SOLVED
+        if done or not options.prove:
+            break
+        start, tol = solution, max(tol * TIGHTER, LEAST_TOL)
     record = options.record(lam=problem.lam, similarity=similarity_record(K))
     provenance = Provenance.of(record, fingerprint(graph, problem.penalty.graph))
-    return replace(solution, names=graph.names, provenance=provenance)
+    return replace(solution, names=graph.names, provenance=provenance, proof=proof)
 
 
 def read_problem(

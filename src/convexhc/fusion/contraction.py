@@ -90,3 +90,8 @@ def contract(problem: FusionProblem, labels: Labels) -> Contraction:
         replace(problem.constraint, metric=metric),  # type: ignore[type-var]
     )
     return Contraction(contracted, labels, graph, sums, share)
+
+
+def alone(problem: FusionProblem) -> Contraction:
+    """The contraction that fuses nothing."""
+    return contract(problem, np.arange(problem.shape[0]))

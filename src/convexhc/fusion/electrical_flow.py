@@ -159,6 +159,13 @@ class ElectricalFlow:
         self.factor.solve(residual)
         return demand.left_times(V + residual)
 
+    def formed(self, R: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Flow that meets the demand R, one row per edge, and what it leaves of R."""
+        X = R.copy()
+        self.factor.solve(X)
+        Y = self._flow(X)
+        return Y, R - self._delivered(Y)
+
     def _flow(self, X: FloatArray) -> FloatArray:
         """Flow of potentials, one row per edge."""
         return np.asarray(self.conductance[:, None] * (X[self.tail] - X[self.head]))

@@ -143,6 +143,21 @@ def complete_dual(
     return search.split(unproven, loads), 0.0
 
 
+def find_slack(
+    edges: Edges,
+    demand: Demand,
+    conductances: Conductances,
+    initial: FloatArray,
+    clusters: BoolArray,
+) -> None:
+    """Adapt conductances in place until the flows in some clusters fit with slack, if they can.
+
+    Nothing is proven. ``edges`` has the radii that the flows should fit in.
+    """
+    search = _FlowSearch.of(edges, demand, conductances, initial)
+    search.adapt_conductances(clusters, np.zeros(initial.size), _MAX_LOAD)
+
+
 @dataclass(eq=False)
 class _FlowSearch:
     """Search for a feasible flow inside the clusters of one contracted solution.

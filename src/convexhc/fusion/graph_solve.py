@@ -24,6 +24,7 @@ from convexhc.fusion.graph_flows import Split, complete_dual
 from convexhc.kernels.components import components
 from convexhc.kernels.rows import interpolate_rows
 from convexhc.model.problem import FusionProblem
+from convexhc.model.proof import Proof
 from convexhc.solvers.loop import Method, run
 from convexhc.solvers.solution import Solution, Status
 
@@ -45,11 +46,14 @@ class ContractedSolution:
         Solution of the contracted problem. Its certificate holds for the full problem.
     conductances : Conductances or None
         Conductances of the flows that prove it: a warm start for the next lam.
+    proof : Proof or None
+        Which clusters are those of the exact minimiser, once that was examined.
     """
 
     contraction: Contraction
     small: Solution
     conductances: Conductances | None = None
+    proof: Proof | None = None
 
     @property
     def groups(self) -> Labels:

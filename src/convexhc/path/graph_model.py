@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from convexhc._types import Labels
+from convexhc.fusion.graph_proof import prove_graph, prove_tighter
 from convexhc.fusion.graph_solve import ContractedSolution, solve_graph, unpenalized_solution
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.fusion.pieces import pieces
@@ -45,6 +46,8 @@ class GraphModel:
         Relative gap, and iterations of every contracted solve.
     descending : bool
         Start from one group per component instead of single nodes.
+    prove : bool
+        Solve more accurately wherever the partition is not proven.
     """
 
     graph: Graph
@@ -53,6 +56,7 @@ class GraphModel:
     tol: float
     max_iter: int
     descending: bool = False
+    prove: bool = False
     features: None = None
 
     @property
@@ -93,16 +97,26 @@ class GraphModel:
         max_groups: int | None,
     ) -> ContractedSolution | None:
         """Solve on the clusters of ``start`` and prove them, or split them."""
-        return solve_graph(
-            self.problem.at(lam),
+        problem = self.problem.at(lam)
+        found = solve_graph(
+            problem,
             self._guess(lam, start, second, max_groups),
-            lambda small: choose_method(small, self.method),
+            self._choose,
             start=start,
             second=second,
             tol=self.tol,
             max_iter=self.max_iter,
             max_groups=max_groups,
         )
+        if found is None:
+            return None
+        found = replace(found, proof=prove_graph(problem, found))
+        if not self.prove:
+            return found
+        return prove_tighter(problem, found, self._choose, tol=self.tol, max_iter=self.max_iter)
+
+    def _choose(self, small: FusionProblem) -> Method[FusionProblem, Any]:
+        return choose_method(small, self.method)
 
     def _guess(
         self,
@@ -157,6 +171,7 @@ class GraphModel:
             small.status,
             cluster_centroids=small.centroids[solution.groups[first]],
             similarity=self.matrix,
+            proof=solution.proof,
         )
         return level if keep else level.without_centroids()
 

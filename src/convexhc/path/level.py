@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, Labels
 from convexhc.metrics import effective_rank
+from convexhc.model.proof import Proof, pack_proofs, unpack_proofs
 from convexhc.solvers.solution import Status
 
 
@@ -40,6 +41,8 @@ class Level:
         Time taken.
     similarity : csr_array or None
         K, from which the effective rank is computed when it is asked for.
+    proof : Proof or None
+        Which clusters are those of the exact minimiser; None without exact fusions.
     """
 
     lam: float
@@ -53,6 +56,7 @@ class Level:
     cluster_centroids: FloatArray | None = field(default=None, repr=False)
     seconds: float = 0.0
     similarity: csr_array | None = field(default=None, repr=False)
+    proof: Proof | None = field(default=None, repr=False)
 
     @property
     def n_clusters(self) -> int:
@@ -87,6 +91,7 @@ def pack_levels(levels: Iterable[Level]) -> dict[str, NDArray[Any]]:
     }
     arrays["partitions"] = np.array([level.labels for level in levels])
     arrays["status"] = np.array([level.status.name for level in levels])
+    arrays |= pack_proofs([level.proof for level in levels], arrays["partitions"].shape[-1])
     for i, level in enumerate(levels):
         if level.cluster_centroids is not None:
             arrays[f"cluster_centroids_{i}"] = level.cluster_centroids
@@ -99,12 +104,14 @@ def unpack_levels(arrays: Mapping[str, NDArray[Any]]) -> list[Level]:
         if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iuf":
             raise ValueError(f"{name} is not one number per lam")
     rows = zip(*(arrays[name].tolist() for name in _COLUMNS), strict=True)
+    proofs = unpack_proofs(arrays, len(arrays["lam"]))
     return [
         Level(
             labels=arrays["partitions"][i],
             status=Status[str(arrays["status"][i])],
             rank=float(arrays["effective_rank"][i]),
             cluster_centroids=arrays.get(f"cluster_centroids_{i}"),
+            proof=proofs[i],
             **dict(zip(_COLUMNS, row, strict=True)),
         )
         for i, row in enumerate(rows)

@@ -24,8 +24,9 @@ from convexhc.io.archive import (
     write_npz,
 )
 from convexhc.path.level import Level, pack_levels, unpack_levels
+from convexhc.path.proof import PathProof
 from convexhc.path.suggestion import Suggestion, suggest
-from convexhc.path.summary import summary_of
+from convexhc.path.summary import frame_of, summary_of
 from convexhc.path.validity import checked_path
 from convexhc.provenance import Provenance
 from convexhc.similarity import spectral_features
@@ -188,6 +189,16 @@ class Path:
         """
         return suggest(self)
 
+    @cached_property
+    def proof(self) -> PathProof:
+        """Which clusters are proven to be those of the exact minimiser, at every lam."""
+        return PathProof.of(self)
+
+    @property
+    def merge_proof(self) -> NDArray[np.bool_]:
+        """For every row of the linkage, whether the clusters on both sides of it are proven."""
+        return self.proof.of_rows(self.linkage, self.tree.root_joins)
+
     @property
     def largest_drop(self) -> float:
         """Largest fall in the number of clusters from one lam to the next, as a share of n."""
@@ -333,22 +344,7 @@ class Path:
 
     def to_frame(self) -> Any:
         """One row a lam, as a pandas DataFrame (extra: graphs)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
-        return pd.DataFrame(
-            {
-                "lam": self.lambdas,
-                "n_clusters": self.n_clusters,
-                "effective_rank": self.effective_rank,
-                "objective": self.objective,
-                "relative_gap": self.relative_gap,
-                "n_iter": [level.n_iter for level in self.levels],
-                "seconds": [level.seconds for level in self.levels],
-                "status": [level.status.name for level in self.levels],
-            }
-        )
+        return frame_of(self)
 
     def summary(self) -> str:
         """A short text: size, range, certificate, splits, the suggested scale, plateaus."""

@@ -11,8 +11,10 @@ import numpy as np
 from convexhc._types import FloatArray, Labels
 from convexhc.fusion.components import Parts
 from convexhc.fusion.contraction import Contraction, contract
+from convexhc.fusion.graph_proof import LEAST_TOL, TIGHTER
 from convexhc.fusion.graph_solve import ContractedSolution
 from convexhc.fusion.lam_max import consensus_bound
+from convexhc.fusion.points_proof import prove_points
 from convexhc.graph import Graph
 from convexhc.metrics import effective_rank_of
 from convexhc.model.problem import FusionProblem, fuse
@@ -45,6 +47,8 @@ class PointsModel:
         One row per node.
     leaf : (n,) ndarray of int
         Leaf of every node; a leaf is never divided. Points are their own leaves.
+    prove : bool
+        Solve more accurately wherever the partition is not proven.
     """
 
     names: tuple[Hashable, ...]
@@ -55,6 +59,7 @@ class PointsModel:
     descending: bool
     features: FloatArray
     leaf: Labels
+    prove: bool = False
 
     @cached_property
     def components(self) -> Labels:
@@ -99,14 +104,16 @@ class PointsModel:
         first = None if start is None else start.small
         if first is None and self.descending:
             first = self._consensus(lam)
-        found = self._parts.solve(
-            lam,
-            start=first,
-            second=None if second is None or start is None else second.small,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
-        return ContractedSolution(self._identity, found)
+        line = None if second is None or start is None else second.small
+        problem, tol = self.problem.at(lam), self.tol
+        while True:
+            found = self._parts.solve(
+                lam, start=first, second=line, tol=tol, max_iter=self.max_iter
+            )
+            proof = prove_points(problem, found)
+            if not self.prove or proof.is_proven or tol <= LEAST_TOL:
+                return ContractedSolution(self._identity, found, proof=proof)
+            first, line, tol = found, None, max(tol * TIGHTER, LEAST_TOL)
 
     def level(self, solution: ContractedSolution, *, keep: bool) -> Level:
         """One centroid per cluster; the effective rank is that of their scatter. O(c d^2 + d^3)."""
@@ -126,6 +133,7 @@ class PointsModel:
             small.status,
             effective_rank_of(scatter) if scatter.any() else 1.0,
             centroids if keep else None,
+            proof=None if solution.proof is None else solution.proof.at(self.leaf),
         )
 
     def only_identical(self, labels: Labels) -> bool:

@@ -1,9 +1,9 @@
-"""The summary of a path as text."""
+"""The summary of a path as text, and its levels as a table."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from convexhc._text import counted
 from convexhc.path.suggestion import warning_text
@@ -12,6 +12,9 @@ from convexhc.tree import Plateau
 
 if TYPE_CHECKING:
     from convexhc.path.path import Path
+
+# Nodes in doubt up to which a summary names them.
+MAX_NAMES = 10
 
 
 def summary_of(path: Path, n_plateaus: int = 5) -> str:
@@ -26,6 +29,7 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
         f"{len(path.names)} nodes, {counted(int(path.components.max()) + 1, 'component')}, "
         f"{len(path.levels)} lam from {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}",
         certificate + (f"; {unsolved} lam not solved" if unsolved else ""),
+        *([f"proof: {proof_text(path)}"] if path.proof.exists else []),
         f"nested: {'yes' if path.is_nested else 'no, ' + counted(len(path.splits), 'split')}",
         f"suggested scale: {path.suggestion}",
     ]
@@ -38,6 +42,39 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
     if path.tree.root_joins:
         lines.append(f"{counted(path.tree.root_joins, 'join')} at the top only to close the tree")
     return "\n".join(lines)
+
+
+def frame_of(path: Path) -> Any:
+    """One row a lam, as a pandas DataFrame (extra: graphs)."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
+    return pd.DataFrame(
+        {
+            "lam": path.lambdas,
+            "n_clusters": path.n_clusters,
+            "effective_rank": path.effective_rank,
+            "objective": path.objective,
+            "relative_gap": path.relative_gap,
+            "n_iter": [level.n_iter for level in path.levels],
+            "seconds": [level.seconds for level in path.levels],
+            "status": [level.status.name for level in path.levels],
+            "proven": path.proof.is_proven,
+        }
+    )
+
+
+def proof_text(path: Path) -> str:
+    """How many partitions are proven, and which nodes are in doubt at the suggested scale."""
+    proof, lam = path.proof, path.suggestion.plateau.lam_from
+    text = f"{proof.n_proven} of {counted(len(path.levels), 'partition')} proven"
+    doubt = [str(name) for name in proof.in_doubt(lam)]
+    if not doubt:
+        return f"{text}, with that of the suggested scale"
+    if len(doubt) > MAX_NAMES:
+        return f"{text}; at the suggested scale {len(doubt)} of {len(path.names)} nodes in doubt"
+    return f"{text}; in doubt at the suggested scale: {', '.join(doubt)}"
 
 
 def _range(plateau: Plateau) -> str:

@@ -20,6 +20,14 @@ def checked_path(path: Path) -> Path:
     _require(is_labels(path.components, n), "its components are not numbered")
     for level in path.levels:
         _require(is_labels(level.labels, n), f"the labels at lam {level.lam} are not numbered")
+        proof = level.proof
+        _require(
+            proof is None
+            or (is_labels(proof.finest, n) and is_labels(proof.coarsest, n))
+            and _refines(proof.finest, level.labels)
+            and _refines(level.labels, proof.coarsest),
+            f"the proof at lam {level.lam} is not of its partition",
+        )
         centroids = level.cluster_centroids
         _require(
             centroids is None or _is_numeric(centroids, (level.n_clusters, None)),
@@ -43,6 +51,12 @@ def is_labels(labels: NDArray[Any], n: int) -> bool:
         and labels.dtype.kind in "iu"
         and np.array_equal(labels, numbered_by_first(labels))
     )
+
+
+def _refines(fine: NDArray[Any], coarse: NDArray[Any]) -> bool:
+    """Whether every class of the first partition is inside one of the second."""
+    first = np.unique(fine, return_index=True)[1]
+    return bool(np.array_equal(coarse, coarse[first[fine]]))
 
 
 def _is_numeric(array: NDArray[Any], shape: tuple[int | None, ...]) -> bool:

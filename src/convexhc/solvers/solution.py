@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from convexhc._types import FloatArray, Labels
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
 from convexhc.model.problem import Certificate
+from convexhc.model.proof import Proof, pack_proofs, unpack_proofs
 from convexhc.provenance import Provenance
 
 # Arrays of a solution; the last may be missing.
@@ -69,6 +70,8 @@ class Solution:
         Time the solver took.
     provenance : Provenance or None
         Version, options and fingerprint of the data, when it comes from `convexhc.solve`.
+    proof : Proof or None
+        Which clusters are those of the exact minimiser, when it comes from `convexhc.solve`.
     """
 
     centroids: FloatArray = field(repr=False)
@@ -84,6 +87,7 @@ class Solution:
     names: tuple[Hashable, ...] = field(default=(), repr=False)
     seconds: float = field(default=0.0, repr=False)
     provenance: Provenance | None = field(default=None, repr=False)
+    proof: Proof | None = field(default=None, repr=False)
 
     @property
     def pi(self) -> FloatArray:
@@ -142,6 +146,7 @@ class Solution:
         """Write the solution to one npz file, atomically."""
         text, arrays = pack_solution(self)
         origin = None if self.provenance is None else self.provenance.to_text()
+        arrays |= pack_proofs([self.proof], self.labels.size)
         text |= {"kind": "solution", "names": encode_names(self.names), "provenance": origin}
         write_npz(file, text, arrays)
 
@@ -172,6 +177,7 @@ def unpack_solution(
     *,
     names: tuple[Hashable, ...] = (),
     provenance: Provenance | None = None,
+    proof: Proof | None = None,
 ) -> Solution:
     """Inverse of `pack_solution`."""
     return Solution(
@@ -188,6 +194,7 @@ def unpack_solution(
         names=names,
         seconds=text["seconds"],
         provenance=provenance,
+        proof=proof,
     )
 
 
@@ -198,6 +205,7 @@ def _unpack_file(text: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
         arrays,
         names=decode_names(text["names"]),
         provenance=None if origin is None else Provenance.from_text(origin),
+        proof=unpack_proofs(arrays, 1)[0],
     )
 
 

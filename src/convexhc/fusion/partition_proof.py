@@ -1,0 +1,158 @@
+"""Which clusters of a solution are those of the exact minimiser: the arguments of all models.
+
+Let C be within a known distance of a minimiser C*. Two rows further apart than their errors are
+apart in C*. A group A is together in C* if, with the duals of the edges that leave it replaced by
+any subgradient y at the minimiser averaged over A, a flow inside the dual balls of A meets the
+demand: averaging C* over A would otherwise lower the objective. Such y are not known, but within a
+bound of the computed dual (`dual_errors`). What this bound adds to the demand is routed along a
+spanning tree of the edges with most slack, and has to fit. See docs/theory/proof.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from convexhc._types import BoolArray, FloatArray, IntArray, Labels
+from convexhc.kernels.components import components
+from convexhc.kernels.dual_errors import ball_slack
+from convexhc.kernels.edges import Edges
+from convexhc.kernels.forest import rooted_forest, subtree_sums
+from convexhc.kernels.labels import numbered_by_first
+
+# Share of the slack that may be used: the rest is for round-off of the sums.
+USABLE = 1.0 - 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class InnerFlow:
+    """A flow inside the clusters of a solution, and what it leaves undelivered.
+
+    Parameters
+    ----------
+    edges : Edges
+        Edges inside clusters, with the radii of their balls.
+    flow : (E, m) ndarray
+        Flow along them.
+    unmet : (n,) ndarray
+        Bound on the norm of the demand that is not met at every node, round-off included.
+    """
+
+    edges: Edges
+    flow: FloatArray
+    unmet: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Leaving:
+    """Errors of the duals of the edges that leave a cluster, added up at every node.
+
+    Parameters
+    ----------
+    error : (n,) ndarray
+        Bound on the norm of the error of the demand.
+    signs : (n, m) ndarray or None
+        Bound on the absolute error of every entry beyond that; None if there is none.
+    """
+
+    error: FloatArray
+    signs: FloatArray | None
+
+    def plus(self, tail: IntArray, head: IntArray, error: FloatArray, signs: FloatArray) -> Leaving:
+        """With the errors of further edges, at both of their ends."""
+        total = self.error.copy()
+        both = None if self.signs is None else self.signs.copy()
+        for end in (tail, head):
+            np.add.at(total, end, error)
+            if both is not None and signs.shape[1]:
+                np.add.at(both, end, signs)
+        return Leaving(total, both)
+
+
+def proven_groups(labels: Labels, inner: InnerFlow, leaving: Leaving) -> Labels:
+    """The finest partition at the minimiser: clusters or parts of them that are proven together.
+
+    Clusters that are not proven are cut where the spanning tree lacks slack, and their parts tried
+    in turn, with any dual along the edges between parts. Other nodes are single. O(E m + E log E).
+    """
+    edges, n = inner.edges, labels.size
+    if not edges.tail.size:
+        return np.arange(n)
+    slack = ball_slack(inner.flow, edges.soft, edges.block)
+    outside, nothing = np.maximum(-slack, 0.0), np.zeros((slack.size, 0))
+    leaving = leaving.plus(edges.tail, edges.head, outside, nothing)
+    tree = _widest_tree(n, edges, slack)
+    fits = _fitting(n, tree, inner, leaving, slack)
+    part = components(n, edges.tail, edges.head, _marked(tree[fits], edges.tail.size))
+    first = np.unique(labels, return_index=True)[1]
+    broken = np.zeros(first.size, np.bool_)
+    broken[labels[part != part[first[labels]]]] = True
+    if not broken.any():
+        return labels
+    cut = np.flatnonzero(part[edges.tail] != part[edges.head])
+    flow, soft, block = inner.flow[cut], edges.soft[cut, None], edges.block[cut]
+    bent = np.linalg.norm(np.maximum(np.abs(flow) - soft, 0.0), axis=1)
+    signs = soft + np.minimum(np.abs(flow), soft)
+    further = leaving.plus(edges.tail[cut], edges.head[cut], block + bent, signs)
+    again = _fitting(n, tree[fits], inner, further, slack)
+    broken_part = np.zeros(n, np.bool_)
+    broken_part[part[edges.tail[tree[fits][~again]]]] = True
+    alone = broken[labels] & broken_part[part]
+    kept = np.where(broken[labels], n + part, labels)
+    kept[alone] = 2 * n + np.flatnonzero(alone)
+    return numbered_by_first(kept)
+
+
+def _marked(at: IntArray, count: int) -> BoolArray:
+    out = np.zeros(count, np.bool_)
+    out[at] = True
+    return out
+
+
+def _widest_tree(n: int, edges: Edges, slack: FloatArray) -> IntArray:
+    """Edges of the spanning forest with the largest slacks."""
+    order = np.argsort(-slack, kind="stable")
+    rank = np.empty(order.size)
+    rank[order] = np.arange(1, order.size + 1)
+    found = minimum_spanning_tree(csr_array((rank, (edges.tail, edges.head)), shape=(n, n)))
+    return order[found.data.astype(np.int64) - 1]
+
+
+def _fitting(
+    n: int, tree: IntArray, inner: InnerFlow, leaving: Leaving, slack: FloatArray
+) -> BoolArray:
+    """Whether what the errors add to the flow along every edge of a forest fits in its ball.
+
+    With S the nodes beyond an edge, of a group A with N nodes, a demand b adds the flow
+    (1 - |S|/N) sum_S b - |S|/N sum_(A less S) b.
+    """
+    edges = inner.edges
+    forest = rooted_forest(n, edges.tail[tree], edges.head[tree])
+    beyond = np.flatnonzero(forest.edge >= 0)
+    size = subtree_sums(forest.order, forest.parent, np.ones((n, 1)))[:, 0]
+    share = size[beyond] / size[forest.root[beyond]]
+
+    def added(bounds: FloatArray) -> FloatArray:
+        sums = subtree_sums(forest.order, forest.parent, bounds)
+        here, all_of = sums[beyond], sums[forest.root[beyond]]
+        most: FloatArray = (1.0 - 2.0 * share)[:, None] * here + share[:, None] * all_of
+        return most
+
+    extra = added((leaving.error + inner.unmet)[:, None])[:, 0]
+    at = tree[forest.edge[beyond]]
+    room = slack[at]
+    if leaving.signs is not None:
+        wider = np.abs(inner.flow[at]) + added(leaving.signs)
+        room = ball_slack(wider, edges.soft[at], edges.block[at])
+    fits = np.empty(tree.size, np.bool_)
+    fits[forest.edge[beyond]] = extra < USABLE * room
+    return fits
+
+
+def coarsest(labels: Labels, tail: IntArray, head: IntArray, apart: BoolArray) -> Labels:
+    """Clusters joined along every edge whose ends are not proven apart; edges between clusters."""
+    joined = components(int(labels.max()) + 1, tail, head, ~apart)
+    return numbered_by_first(joined[labels])

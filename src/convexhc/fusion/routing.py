@@ -1,0 +1,137 @@
+"""Errors of a demand, routed by an electrical flow over all edges of a cluster.
+
+A spanning tree concentrates what the errors add to a flow on few edges. The flow of least energy,
+under conductances that grow with the slack, spreads it. It is linear in the demand, so bounds on
+the entries of the demand give bounds on the entries of the flow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from convexhc._types import BoolArray, FloatArray, IntArray, Labels
+from convexhc.fusion.partition_proof import USABLE, InnerFlow
+from convexhc.kernels.dual_errors import ball_slack
+
+# Numbers of a routing matrix up to which it is formed.
+_MAX_NUMBERS = 5_000_000
+# Rounds in which conductances follow what is left of the slack.
+_ROUNDS = 3
+# Least conductance relative to the largest.
+_LEAST = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Boundary:
+    """Edges between clusters, all those between the same two as one.
+
+    Parameters
+    ----------
+    tail, head : (P,) ndarray of int
+        The two clusters.
+    share : (n, P) csr_array
+        Share of every node in the dual of a pair.
+    error : (P,) ndarray
+        Bound on the norm of the error of the dual.
+    signs : (P, m) ndarray
+        Bound on what unknown signs add, entry by entry; no rows if nothing.
+    """
+
+    tail: IntArray
+    head: IntArray
+    share: csr_array
+    error: FloatArray
+    signs: FloatArray
+
+
+def routed_clusters(
+    labels: Labels, inner: InnerFlow, boundary: Boundary, proven: BoolArray, tried: BoolArray
+) -> BoolArray:
+    """Clusters that are proven together: ``proven`` are known to be, and ``tried`` may be.
+
+    Duals of the edges to one node, or to a cluster that is proven together, have one error in
+    common: they all run to the same centroid. What they add to a flow is added up before absolute
+    values are taken. A cluster that is proven may so help to prove its neighbours.
+    """
+    cluster = labels[inner.edges.tail]
+    order = np.argsort(cluster, kind="stable")
+    first = np.searchsorted(cluster[order], np.arange(proven.size + 1))
+    nodes_by_cluster = np.argsort(labels, kind="stable")
+    first_node = np.searchsorted(labels[nodes_by_cluster], np.arange(proven.size + 1))
+    proven, helped = proven.copy(), np.full(proven.size, -1)
+    while True:
+        known = int(proven.sum())
+        for a in np.flatnonzero(tried & ~proven).tolist():
+            pairs = np.flatnonzero((boundary.tail == a) | (boundary.head == a))
+            far = np.where(boundary.tail[pairs] == a, boundary.head[pairs], boundary.tail[pairs])
+            if helped[a] == np.count_nonzero(proven[far]):
+                continue
+            helped[a] = np.count_nonzero(proven[far])
+            nodes = nodes_by_cluster[first_node[a] : first_node[a + 1]]
+            at = order[first[a] : first[a + 1]]
+            proven[a] = _fits(nodes, at, inner, boundary, pairs, proven[far])
+        if int(proven.sum()) == known:
+            return proven
+
+
+def _fits(
+    nodes: IntArray,
+    at: IntArray,
+    inner: InnerFlow,
+    boundary: Boundary,
+    pairs: IntArray,
+    common: BoolArray,
+) -> bool:
+    """Whether a cluster of these nodes and inner edges can carry every error; the far end of the
+    ``pairs`` marked ``common`` is one centroid."""
+    if at.size < nodes.size - 1 or at.size * nodes.size > _MAX_NUMBERS:
+        return False
+    chosen, flow = inner.edges.at(at), inner.flow[at]
+    tail, head = (np.searchsorted(nodes, ends) for ends in (chosen.tail, chosen.head))
+    slack = ball_slack(flow, chosen.soft, chosen.block)
+    unmet = inner.unmet[nodes].copy()
+    for end in (tail, head):
+        np.add.at(unmet, end, np.maximum(-slack, 0.0))
+    share = boundary.share[nodes][:, pairs].toarray()
+    conductance = np.maximum(slack, 0.0)
+    for _ in range(_ROUNDS):
+        conductance = np.maximum(conductance, _LEAST * conductance.max())
+        if not conductance.max() > 0.0:
+            return False
+        route = _routing(nodes.size, tail, head, conductance)
+        per_pair = np.where(common, np.abs(route @ share), np.abs(route) @ np.abs(share))
+        extra = np.abs(route) @ unmet + per_pair @ boundary.error[pairs]
+        room = slack
+        if len(boundary.signs):
+            wider = np.abs(flow) + per_pair @ boundary.signs[pairs]
+            room = ball_slack(wider, chosen.soft, chosen.block)
+        if (extra < USABLE * room).all():
+            return True
+        left = np.maximum(room - extra, 0.0) / np.maximum(slack, 1e-300)
+        conductance = conductance * np.clip(left, 0.1, 1.0)
+    return False
+
+
+def _routing(n: int, tail: IntArray, head: IntArray, conductance: FloatArray) -> FloatArray:
+    """Matrix from a demand, less its mean, to the flow along every edge that meets it.
+
+    Infinite if round-off leaves more of the demand than the unused share of the slack covers.
+    """
+    L = np.zeros((n, n))
+    np.add.at(L, (tail, tail), conductance)
+    np.add.at(L, (head, head), conductance)
+    np.subtract.at(L, (tail, head), conductance)
+    np.subtract.at(L, (head, tail), conductance)
+    ones = np.full((n, n), 1.0 / n)
+    inverse = np.linalg.inv(L + conductance.max() * ones)
+    potentials = inverse @ (np.eye(n) - ones)
+    matrix: FloatArray = conductance[:, None] * (potentials[tail] - potentials[head])
+    rest = np.eye(n) - ones
+    np.subtract.at(rest, tail, matrix)
+    np.add.at(rest, head, matrix)
+    if not n * np.abs(rest).sum(axis=1).max() <= 0.1 * (1.0 - USABLE):
+        matrix[:] = np.inf
+    return matrix
