@@ -111,12 +111,22 @@ def transfer_distances(reference: Tree, other: Tree) -> IntArray:
     return distance
 
 
+def transfer_support(reference: Tree, other: Tree) -> FloatArray:
+    """Transfer support of every clade of a tree by another tree.
+
+    ``1 - distance / min(|A| - 1, n - |A|)`` for a clade A, with `transfer_distances`: 1 if the
+    other tree has the clade, 0 if no clade is nearer than a single leaf or the set of all leaves.
+    """
+    size = reference.nodes.size[reference.n_leaves :]
+    largest = np.maximum(np.minimum(size - 1, reference.n_leaves - size), 1)
+    return np.asarray(1.0 - transfer_distances(reference, other) / largest)
+
+
 def clade_support(reference: Tree, others: Iterable[Tree]) -> CladeSupport:
     """Share of other trees that have each clade of a tree, and its mean transfer support.
 
-    The transfer support of a clade A by one tree is ``1 - distance / min(|A| - 1, n - |A|)``, with
-    `transfer_distances`: 1 if the tree has the clade, 0 if no clade is nearer than a single leaf or
-    the set of all leaves. Unlike the share, it hardly changes if few leaves of a large clade move.
+    Unlike the share, the transfer support (`transfer_support`) hardly changes if few leaves of a
+    large clade move.
 
     Parameters
     ----------
@@ -143,17 +153,11 @@ def clade_support(reference: Tree, others: Iterable[Tree]) -> CladeSupport:
     >>> support.share, support.transfer
     (array([1. , 0.5, 1. ]), array([1. , 0.5, 1. ]))
     """
-    size = reference.nodes.size[reference.n_leaves :]
-    largest = np.maximum(np.minimum(size - 1, reference.n_leaves - size), 1)
-    found, transfer, n_trees = np.zeros(size.size), np.zeros(size.size), 0
-    for other in others:
-        distance = transfer_distances(reference, other)
-        found += distance == 0
-        transfer += 1.0 - distance / largest
-        n_trees += 1
-    if not n_trees:
+    each = [transfer_support(reference, other) for other in others]
+    if not each:
         raise ValueError("others must have at least one tree; got none.")
-    return CladeSupport(found / n_trees, transfer / n_trees, n_trees)
+    transfer = np.array(each)
+    return CladeSupport((transfer == 1.0).mean(axis=0), transfer.mean(axis=0), len(each))
 
 
 def majority_consensus(trees: Iterable[Tree], threshold: float = 0.5) -> Consensus:
