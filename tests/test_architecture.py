@@ -42,6 +42,7 @@ ROOMS = [
     "path",
     "progress_line",
     "api",
+    "resampling",
     "stability",
     "datasets",
     "estimators",

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from convexhc.model.problem import Certificate
     from convexhc.path.level import Level
     from convexhc.path.path import Path
+    from convexhc.resampling.run import support
+    from convexhc.resampling.support import Support
     from convexhc.smooth.model import SmoothModel
     from convexhc.solvers.solution import Solution, Status
     from convexhc.tree.tree import Tree
@@ -43,6 +45,7 @@ __all__ = [
     "SmoothModel",
     "Solution",
     "Status",
+    "Support",
     "Tree",
     "__version__",
     "as_graph",
@@ -60,6 +63,7 @@ __all__ = [
     "solve_paths",
     "solve_points_path",
     "stability",
+    "support",
     "tl",
 ]
 
@@ -76,6 +80,7 @@ _HOMES = {
     "SmoothModel": "smooth.model",
     "Solution": "solvers.solution",
     "Status": "solvers.solution",
+    "Support": "resampling.support",
     "Tree": "tree.tree",
     "as_graph": "io",
     "cluster": "api.clustering",
@@ -86,6 +91,7 @@ _HOMES = {
     "solve_path": "api.graph_path",
     "solve_paths": "api.cohort",
     "solve_points_path": "api.points_path",
+    "support": "resampling.run",
 }
 
 
@@ -108,4 +114,9 @@ def _notebook_view(path: Any) -> str:
     return str(import_module("convexhc.report").notebook_html(path))
 
 
+def _path_support(path: Any, **settings: Any) -> Any:
+    return import_module("convexhc.resampling.run").path_support(path, **settings)
+
+
 _views.notebook_view = _notebook_view
+_views.path_support = _path_support

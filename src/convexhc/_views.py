@@ -1,6 +1,8 @@
-"""How a notebook shows a path: set by the package, since reports are made of paths."""
+"""What a path shows and computes by modules that are made of paths: set by the package."""
 
 from collections.abc import Callable
 from typing import Any
 
 notebook_view: Callable[[Any], str] = repr
+# The support of a path, given its settings.
+path_support: Callable[..., Any]

@@ -239,7 +239,13 @@ def _add_fit(commands: Commands) -> None:
         default=Options.lam_step,
         help="relative step of lam below which merges are not separated (default %(default)s)",
     )
-    parser.add_argument("--n-jobs", type=int, default=2, help="threads (default %(default)s)")
+    parser.add_argument(
+        "--n-jobs",
+        type=int,
+        default=2,
+        help="threads, and workers for --bootstrap (default %(default)s)",
+    )
+    _add_bootstrap(parser)
     _add_attributes(parser)
     _add_escape(parser)
     again = parser.add_mutually_exclusive_group()
@@ -259,6 +265,29 @@ def _add_attributes(parser: argparse.ArgumentParser) -> None:
         help="CSV with the names of the nodes in its first column; the report colours nodes by the "
         "others, and shows how well the clusters agree with them",
     )
+
+
+def _add_bootstrap(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("support of the branches")
+    group.add_argument(
+        "--bootstrap",
+        type=int,
+        metavar="N",
+        help="solve N resamples of the graph, for instance 100",
+    )
+    group.add_argument(
+        "--resample",
+        choices=["drop", "edges", "weights"],
+        help="leave edges out, draw edges with replacement, or draw weights that are counts "
+        "(default: weights for counts, else drop)",
+    )
+    group.add_argument(
+        "--edge-share",
+        type=float,
+        default=0.95,
+        help="share of the edges that drop keeps (default %(default)s)",
+    )
+    group.add_argument("--seed", type=int, default=0, help="of the resamples (default %(default)s)")
 
 
 def _add_escape(parser: argparse.ArgumentParser) -> None:

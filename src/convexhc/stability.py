@@ -1,9 +1,9 @@
-"""Stability of clusters when a fraction of the edges is left out."""
+"""Stability of one flat clustering, however it is made, when some edges are left out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import joblib
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import adjusted_rand_score
 
-from convexhc._types import BoolArray, FloatArray, Labels
+from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.kernels.labels import numbered
+from convexhc.resampling.draws import draws
 
 __all__ = ["Stability", "bootstrap"]
 
@@ -101,13 +102,10 @@ def bootstrap(
     >>> bootstrap(graph.adjacency, six, n_resamples=5).per_cluster.min() > 0.75
     np.True_
     """
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1, received {n_resamples}.")
-    if not 0.0 < share <= 1.0:
-        raise ValueError(f"share must be above 0 and at most 1, received {share}.")
     whole = as_graph(graph)
-    random = np.random.default_rng(random_state)
-    resamples = [_subgraph(whole, random.random(whole.n_edges) < share) for _ in range(n_resamples)]
+    resamples = draws(
+        whole, "drop", n_resamples=n_resamples, share=share, random_state=random_state
+    )
     labels, *others = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
         joblib.delayed(_labels)(one, cluster) for one in [whole, *resamples]
     )
@@ -116,11 +114,6 @@ def bootstrap(
         np.array([adjusted_rand_score(labels, other) for other in others]),
         np.array([_best_jaccard(labels, other) for other in others]),
     )
-
-
-def _subgraph(graph: Graph, kept: BoolArray) -> Graph:
-    """The graph with the kept edges only."""
-    return replace(graph, tail=graph.tail[kept], head=graph.head[kept], weight=graph.weight[kept])
 
 
 def _labels(graph: Graph, cluster: Callable[[Graph], ArrayLike]) -> Labels:

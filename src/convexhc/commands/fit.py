@@ -19,6 +19,12 @@ from convexhc._checks import checked_count
 from convexhc._text import clock, counted
 from convexhc.api.clustering import cluster
 from convexhc.commands.attributes import read_attributes
+from convexhc.commands.bootstrap import (
+    bootstrap,
+    check_bootstrap,
+    support_record,
+    write_support,
+)
 from convexhc.commands.folder import Folder, resume_command
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Failure, Interruption, Refusal, Say
@@ -41,17 +47,21 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
         raise Refusal("--method is for the paper's problem: add --space similarity.")
     if options.min_cluster_size is not None:
         checked_count("min_cluster_size", options.min_cluster_size)
+    check_bootstrap(options)
     graph = read_graph(options)
     read_attributes(options.attributes, graph.names)
     with folder.opened(resume=options.resume, force=options.force):
         if not options.json:
             say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
         try:
+            settings = cluster_options(options, lambdas)
             with limited_threads(options.n_jobs):
-                path = solve(options, graph, lambdas, folder, progress)
+                path = solve(options, graph, settings, folder, progress)
             progress.clear()
+            found = bootstrap(options, graph, path, settings, folder, progress)
             folder.write(path, graph, options.min_cluster_size, escape=options.escape_formulas)
-            run = record(options, path, time.monotonic() - begun)
+            write_support(folder, found, escape=options.escape_formulas)
+            run = record(options, path, time.monotonic() - begun) | support_record(path, found)
             attributes = read_attributes(options.attributes, path.names)
             write_run_report(folder.report, path, graph, run, attributes)
             folder.finish(run)
@@ -65,6 +75,8 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
         say(json.dumps({"output": str(folder.root), **run}))
     else:
         say(path.summary())
+        if found is not None:
+            say(found.summary())
         say(f"written to {folder.root} in {clock(run['seconds'])}: open {folder.report}")
     unsolved = sum(level.status is not Status.SOLVED for level in path.levels)
     if unsolved:
@@ -75,22 +87,26 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     return 0
 
 
-def solve(
-    options: Namespace,
-    graph: Graph,
-    lambdas: list[float] | None,
-    folder: Folder,
-    progress: ProgressLine,
-) -> Path:
-    """Solve the path, with a checkpoint in the folder and a progress line."""
-    # Every option of `cluster` that the command has, by its name.
+def cluster_options(options: Namespace, lambdas: list[float] | None) -> dict[str, Any]:
+    """Every option of `cluster` that the command has, by its name."""
     shared = signature(cluster).parameters.keys() & vars(options).keys()
     given = {name: getattr(options, name) for name in shared}
     given["lambdas"] = "auto" if lambdas is None else lambdas
     given["weights"] = weights_of(options)
+    return given
+
+
+def solve(
+    options: Namespace,
+    graph: Graph,
+    settings: dict[str, Any],
+    folder: Folder,
+    progress: ProgressLine,
+) -> Path:
+    """Solve the path, with a checkpoint in the folder and a progress line."""
     return cluster(
         graph,
-        **given,
+        **settings,
         checkpoint=folder.checkpoint,
         on_check=lambda level: folder.begin(options.given),
         progress=progress,

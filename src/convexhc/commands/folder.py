@@ -21,6 +21,7 @@ from convexhc.graph import Graph
 from convexhc.io.arrays import read_members, sparse_from
 from convexhc.io.border import border
 from convexhc.path import Path
+from convexhc.resampling.support import Support
 from convexhc.version import __version__
 
 # The last file marks the run as finished.
@@ -33,6 +34,8 @@ FILES = (
     "report.html",
     "run.json",
 )
+# Written only if resamples were asked for.
+SUPPORT_FILES = ("support.csv", "support_nodes.csv", "support_levels.csv", "support.npz")
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,9 @@ class Folder:
 
     ``labels.csv`` (one row per node, one column per level), ``linkage.csv`` (scipy's form),
     ``tree.nwk``, ``path.npz`` (the whole path, for `Path.load`), ``graph.npz`` (the input graph),
-    ``report.html`` and ``run.json`` (versions, options, fingerprints, certificates). Until the run
-    is finished, ``checkpoint.npz`` (its progress) and ``begun.json`` (its arguments).
+    ``report.html`` and ``run.json`` (versions, options, fingerprints, certificates); with resamples
+    ``support*.csv`` and ``support.npz`` (for `Support.load`). Until the run is finished,
+    ``checkpoint.npz`` (its progress), ``begun.json`` (its arguments) and ``resamples/``.
     """
 
     root: File
@@ -56,6 +60,11 @@ class Folder:
     def begun(self) -> File:
         """Version, arguments and working directory of an unfinished run."""
         return self.root / "begun.json"
+
+    @property
+    def resamples(self) -> File:
+        """Folder of the paths of resamples of an unfinished run."""
+        return self.root / "resamples"
 
     @property
     def report(self) -> File:
@@ -95,7 +104,7 @@ class Folder:
                 "--force."
             )
         elif not resume:
-            existing = [name for name in FILES if (self.root / name).exists()]
+            existing = [name for name in (*FILES, *SUPPORT_FILES) if (self.root / name).exists()]
             if existing:
                 raise Refusal(
                     f"{self.root} already holds {', '.join(existing)}: name another folder, or "
@@ -137,6 +146,21 @@ class Folder:
     def _remove_checkpoint(self) -> None:
         self.checkpoint.unlink(missing_ok=True)
         self.begun.unlink(missing_ok=True)
+        if self.resamples.is_dir():
+            for file in self.resamples.glob("*.npz"):
+                file.unlink()
+            with suppress(OSError):
+                self.resamples.rmdir()
+
+    def remove_support(self) -> None:
+        """Remove the support of an earlier run."""
+        for name in SUPPORT_FILES:
+            (self.root / name).unlink(missing_ok=True)
+
+    def support(self) -> Support | None:
+        """The saved support; None without resamples."""
+        file = self.root / SUPPORT_FILES[-1]
+        return Support.load(file) if file.exists() else None
 
     def finished(self) -> bool:
         """Whether the folder holds a finished run."""

@@ -14,6 +14,7 @@ from convexhc.commands.messages import Refusal, Say
 from convexhc.io.archive import kind_of
 from convexhc.path import Level, Path
 from convexhc.path.checkpoint import solved_so_far
+from convexhc.resampling.support import Support
 from convexhc.solvers.solution import Solution, Status
 from convexhc.version import __version__
 
@@ -28,6 +29,9 @@ def describe_saved(file: File, say: Say) -> bool:
         path = Path.load(file)
         say(f"{file}: a path, of convexhc {path.provenance.version}")
         _describe_path(path, path.provenance.options, say)
+    elif kind == "support":
+        say(f"{file}: the support of a tree")
+        say(Support.load(file).summary())
     elif kind == "checkpoint":
         _describe_checkpoint(file, say)
     elif kind == "solution":
@@ -53,6 +57,9 @@ def _describe_folder(folder: Folder, say: Say) -> None:
         )
         made = {name: run[name] for name in ("similarity", "shift", "weights", "space")}
         _describe_path(folder.path(), {**run["options"], **made}, say)
+        found = folder.support()
+        if found is not None:
+            say(found.summary())
     if folder.checkpoint.exists():
         _describe_checkpoint(folder.checkpoint, say)
         _describe_resumption(folder, say)

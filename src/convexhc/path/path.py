@@ -25,6 +25,7 @@ from convexhc.io.archive import (
 )
 from convexhc.path.level import Level, pack_levels, unpack_levels
 from convexhc.path.proof import PathProof
+from convexhc.path.scales import Scale, scales_of
 from convexhc.path.suggestion import Suggestion, suggest
 from convexhc.path.summary import frame_of, summary_of
 from convexhc.path.validity import checked_path
@@ -223,16 +224,17 @@ class Path:
 
     @property
     def suggested_plateau(self) -> Plateau:
-        """The range of lam whose partition is nearest to the suggested one (adjusted Rand index).
-
-        Examples
-        --------
-        >>> import convexhc
-        >>> graph = convexhc.datasets.fractal_graph(n_meta=3, n_super=4, clique=6)
-        >>> convexhc.cluster(graph.adjacency).suggested_plateau.n_clusters
-        12
-        """
+        """The range of lam whose partition is nearest (adjusted Rand index) to the suggested."""
         return self.suggestion.plateau
+
+    @cached_property
+    def scales(self) -> tuple[Scale, ...]:
+        """Up to three scales that last and say something; `support` tells which are robust."""
+        return scales_of(self)
+
+    def support(self, **settings: Any) -> Any:
+        """How sure each branch is, by resampling the graph; see `convexhc.support`."""
+        return _views.path_support(self, **settings)
 
     def labels(
         self,

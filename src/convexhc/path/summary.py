@@ -18,7 +18,7 @@ MAX_NAMES = 10
 
 
 def summary_of(path: Path, n_plateaus: int = 5) -> str:
-    """Size, range, certificate, splits, suggested scale and the ``n_plateaus`` widest plateaus."""
+    """Size, range, certificate, splits, suggestion, scales, ``n_plateaus`` widest plateaus."""
     widest = sorted(path.plateaus, key=lambda plateau: -plateau.log_width)[:n_plateaus]
     unsolved = sum(level.status is not Status.SOLVED for level in path.levels)
     largest = float(path.relative_gap.max())
@@ -37,6 +37,8 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
         lines.append(f"caution: {warning_text(path)}")
     elif path.structure is not None:
         lines.append(f"structure: {path.structure}")
+    if path.scales:
+        lines += ["scales:", *(f"  {scale}" for scale in path.scales)]
     lines.append("widest plateaus:")
     lines += [f"  {plateau.n_clusters:5d} {_range(plateau)}" for plateau in widest]
     if path.tree.root_joins:

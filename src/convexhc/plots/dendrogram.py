@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from convexhc._text import counted
 from convexhc._types import FloatArray, IntArray
@@ -20,8 +20,9 @@ from convexhc.layout import (
 )
 from convexhc.path import Path
 from convexhc.plots.selection import check_tree
-from convexhc.plots.style import name_font_size, set_name_ticks, truncated_name
+from convexhc.plots.style import blend, name_font_size, set_name_ticks, truncated_name
 from convexhc.plots.tree_axes import Orientation, TreeAxes, tree_axes
+from convexhc.resampling.support import Support
 from convexhc.tree import Tree
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 MAX_LEAVES = 300
 # Leaves of a tree truncated by default.
 TRUNCATED_LEAVES = 50
+# Share of its colour that a branch without support keeps.
+FAINT = 0.12
 
 
 def dendrogram(
@@ -41,6 +44,8 @@ def dendrogram(
     lam: float | None = None,
     max_leaves: int | None = None,
     names: bool = True,
+    support: Support | ArrayLike | None = None,
+    support_as: Literal["color", "number"] = "color",
     orientation: Orientation = "right",
     ax: Axes | None = None,
 ) -> Axes:
@@ -61,6 +66,10 @@ def dendrogram(
         the clusters below. By default 50 for trees with more than 300 leaves.
     names : bool
         Label the leaves if there is room.
+    support : Support or (m,) array, optional
+        Support of the branches, one number between 0 and 1 per merge of the tree.
+    support_as : {"color", "number"}
+        Whether branches fade as their support falls, or have it beside them, in per cent.
     orientation : {"right", "top"}
         Side of the root.
     ax : matplotlib.axes.Axes, optional
@@ -76,7 +85,7 @@ def dendrogram(
     ImportError
         matplotlib is missing.
     ValueError
-        Both n_clusters and lam, or values out of range.
+        Both n_clusters and lam, values out of range, or support of another tree.
 
     Examples
     --------
@@ -99,9 +108,15 @@ def dendrogram(
         orientation=orientation,
         ax=ax,
     )
-    drawing = _Drawing(tree, branches, axes, _node_colors(tree, axes))
+    shares = _shares(tree, support, support_as)
+    colors = _node_colors(tree, axes)
+    if shares is not None and support_as == "color":
+        colors = _faded(colors, shares, axes)
+    drawing = _Drawing(tree, branches, axes, colors)
     drawing.add_lines()
     drawing.add_wedges()
+    if shares is not None and support_as == "number":
+        drawing.add_numbers(shares)
     if names:
         drawing.add_names()
     return axes.ax
@@ -113,6 +128,34 @@ def _node_colors(tree: Tree, axes: TreeAxes) -> NDArray[np.str_]:
     # The label -1 of nodes above the cut selects the last entry.
     colors = [*rank_colors(ranks, dark=axes.theme.dark), axes.theme.neutral]
     return np.array(colors)[enclosing_cluster(tree, axes.labels)]
+
+
+def _shares(tree: Tree, support: Support | ArrayLike | None, support_as: str) -> FloatArray | None:
+    """Support of each node of the tree; leaves are certain."""
+    if support_as not in ("color", "number"):
+        raise ValueError(f"support_as must be 'color' or 'number', received {support_as!r}.")
+    if support is None:
+        return None
+    found = support.share if isinstance(support, Support) else support
+    shares = np.asarray(found, dtype=np.float64)
+    if shares.shape != (tree.nodes.n_merges,) or not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError(
+            f"support must have a number between 0 and 1 for each of {tree.nodes.n_merges} merges; "
+            f"got shape {shares.shape}. Was it computed for another path?"
+        )
+    return np.concatenate([np.ones(tree.n_leaves), shares])
+
+
+def _faded(colors: NDArray[np.str_], shares: FloatArray, axes: TreeAxes) -> NDArray[np.str_]:
+    """Colours mixed with the background where there is little support."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    kept = FAINT + (1.0 - FAINT) * shares
+    mixed = (
+        blend(to_rgb(color), axes.theme.background, share)
+        for color, share in zip(colors.tolist(), kept.tolist(), strict=True)
+    )
+    return np.array([to_hex(color) for color in mixed])
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +214,24 @@ class _Drawing:
         colors = self.colors[folded].tolist()
         wedges = PolyCollection(list(points), facecolors=colors, alpha=0.45, linewidths=0)
         self.axes.ax.add_collection(wedges, autolim=False)
+
+    def add_numbers(self, shares: FloatArray) -> None:
+        """Write the support beside each branch but the root, if there is room."""
+        merges = self.branches.merges[self.tree.nodes.parent[self.branches.merges] >= 0]
+        font_size = name_font_size(self.axes.ax, self.axes.leaf_side, self.branches.leaves.size)
+        if not font_size:
+            return
+        position = self.branches.position[merges]
+        places = self.axes.xy(self.height[merges][:, None], position[:, None])[:, 0]
+        for (x, y), share in zip(places.tolist(), shares[merges].tolist(), strict=True):
+            self.axes.ax.annotate(
+                f"{100 * share:.0f}",
+                (x, y),
+                xytext=(1.5, 1.5),
+                textcoords="offset points",
+                fontsize=font_size,
+                color=self.axes.theme.grey(0.75),
+            )
 
     def add_names(self) -> None:
         """Label each leaf if there is room, otherwise each cluster of the cut with its size."""

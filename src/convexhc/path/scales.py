@@ -1,0 +1,141 @@
+"""Scales that last and say something, and whether they survive resampling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from convexhc._text import format_number
+from convexhc._types import Labels
+from convexhc.similarity.block_model import modularity
+from convexhc.similarity.strongest import positive_part
+from convexhc.tree.flat_clusters import SETTINGS as SELECTION
+from convexhc.tree.flat_clusters import default_min_cluster_size, valley_depth
+from convexhc.tree.plateaus import Plateau, lasting
+
+if TYPE_CHECKING:
+    from convexhc.path.path import Path
+
+
+@dataclass(frozen=True)
+class ScaleSettings:
+    """Constants of the choice of scales."""
+
+    # Scales that are listed at most.
+    most: int = 3
+    # A scale lasts if its number of clusters stays the same while lam doubles.
+    min_log_width: float = math.log(2.0)
+    # It says something if its modularity is at least this fraction of the largest of all scales.
+    min_modularity_ratio: float = SELECTION.min_modularity_ratio
+    # It survives if the median agreement (AMI) with the resamples is at least this.
+    min_agreement: float = 0.8
+
+
+SETTINGS = ScaleSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """A number of clusters that lasts and says something.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Number of clusters, as `Path.labels` takes it.
+    labels : (n,) ndarray of int
+        The partition: the pruning of the tree with so many clusters.
+    lam_from, lam_to : float
+        Range of lam over which the tree has so many clusters that are not small.
+    modularity : float or None
+        Modularity of the partition; None without a graph.
+    agreement : float or None
+        Median agreement (adjusted mutual information) with the partitions of resamples into as many
+        clusters; None without resamples.
+    """
+
+    n_clusters: int
+    labels: Labels = field(repr=False)
+    lam_from: float
+    lam_to: float
+    modularity: float | None = None
+    agreement: float | None = None
+
+    @property
+    def survives(self) -> bool | None:
+        """Whether the partition survives resampling; None if that is not known."""
+        return None if self.agreement is None else self.agreement >= SETTINGS.min_agreement
+
+    @property
+    def reason(self) -> str:
+        """Why the scale is listed, in a few words."""
+        low, high = format_number(self.lam_from), format_number(self.lam_to)
+        reasons = [f"lasts from lam {low} to {high}"]
+        if self.lam_from > 0:
+            ratio = format_number(self.lam_to / self.lam_from)
+            reasons[0] = f"lasts while lam grows {ratio}-fold ({low} to {high})"
+        if self.modularity is not None:
+            reasons.append(f"modularity {self.modularity:.2f}")
+        if self.agreement is not None:
+            verb = "survives" if self.survives else "does not survive"
+            reasons.append(f"{verb} resampling (median AMI {self.agreement:.2f})")
+        return ", ".join(reasons)
+
+    def __str__(self) -> str:
+        return f"{self.n_clusters} clusters: {self.reason}"
+
+
+def scales_of(path: Path) -> tuple[Scale, ...]:
+    """Up to three scales of a path, from fine to coarse; empty if none is worth naming.
+
+    A scale lasts: the number of clusters that are not small (`default_min_cluster_size`) stays the
+    same while lam doubles. And it says something: its modularity is at least half of the largest of
+    these scales and of the suggested one, and for points there are valleys of density between its
+    clusters. The widest come first where there are more than three. None is listed if the graph has
+    no groups beyond chance, or if the path collapses.
+    """
+    if path.collapses or (path.structure and path.structure.tested and not path.structure.found):
+        return ()
+    widest: dict[int, Plateau] = {}
+    for plateau in lasting(
+        path.tree.nodes, path.lambdas, default_min_cluster_size(len(path.names))
+    ):
+        widest.setdefault(plateau.n_clusters, plateau)
+    wide = [one for one in widest.values() if one.log_width >= SETTINGS.min_log_width]
+    telling = _telling(path, [_scale(path, plateau) for plateau in wide])[: SETTINGS.most]
+    return tuple(sorted(telling, key=lambda scale: -scale.n_clusters))
+
+
+def judged(scales: tuple[Scale, ...], agreement: Mapping[int, float]) -> tuple[Scale, ...]:
+    """The scales with their median agreement with resamples, by number of clusters."""
+    return tuple(replace(scale, agreement=agreement[scale.n_clusters]) for scale in scales)
+
+
+def _scale(path: Path, plateau: Plateau) -> Scale:
+    """The scale of a plateau: the pruning with as many clusters."""
+    labels = path.labels(n_clusters=plateau.n_clusters)
+    found = None
+    if path.graph is not None:
+        found = modularity(positive_part(path.graph).without_diagonal().matrix(), labels)
+    return Scale(plateau.n_clusters, labels, plateau.lam_from, plateau.lam_to, found)
+
+
+def _telling(path: Path, scales: list[Scale]) -> list[Scale]:
+    """Those scales that say something."""
+    known = [scale.modularity for scale in scales if scale.modularity is not None]
+    if path.graph is None or not known:
+        return scales
+    suggested = path.suggestion.modularity
+    largest = max(known) if suggested is None else max(*known, suggested)
+    least = max(SETTINGS.min_modularity_ratio * largest, 0.0)
+    telling = [s for s in scales if s.modularity is not None and s.modularity > 0.0]
+    telling = [s for s in telling if s.modularity is not None and s.modularity >= least]
+    if path.density is not None:
+        graph, density = path.graph, path.density
+        depths = [valley_depth(graph, scale.labels, density) for scale in telling]
+        kept = np.array(depths) >= SELECTION.clear_valley
+        telling = [scale for scale, clear in zip(telling, kept.tolist(), strict=True) if clear]
+    return telling
