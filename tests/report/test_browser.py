@@ -16,6 +16,7 @@ from report.examples import NASTY, made_path, ring, twelve, two_thousand, unruly
 
 import convexhc
 from convexhc.graph import Graph
+from convexhc.model.proof import Proof
 from convexhc.report import notebook_html, report_html
 
 NEUTRAL = "#9a9a9a"
@@ -176,6 +177,44 @@ def test_a_suggested_pruning_of_many_nodes_is_that_of_the_path(open_page):
         "return [...document.querySelectorAll('#clusters .number')].map(c => Number(c.textContent))"
     )
     assert sorted(page.run(cells)) == sorted(suggested.tolist())
+
+
+def test_weak_branches_are_faint_and_merges_tell_their_support(open_page):
+    path = cluster_path()
+    support = convexhc.support(path.graph, path=path, n_resamples=3, share=0.8)
+    page = open_page(report_html(path, support=support))
+    weak = "return document.querySelectorAll('#tree .weak').length"
+    assert page.run(weak) == 0
+    page.run(
+        "arguments[0].value = 100; arguments[0].dispatchEvent(new Event('input'))",
+        page.find("#least-support"),
+    )
+    page.settle()
+    assert page.run(weak) == int(bool((support.share < 1.0).any()))
+    page.go_to(3)
+    assert "AMI with resamples" in page.text("#level-titles")
+    median = np.median(support.ami[:, 3])
+    assert page.run(
+        "return document.querySelector('#levels [aria-current=true] td:last-child').textContent"
+    ).startswith(f"{median:.2f} (")
+
+
+def test_what_is_proven_is_told(open_page):
+    sure = Proof(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))
+    open_ = Proof(np.array([0, 0, 1, 2]), np.array([0, 0, 1, 1]))
+    rows = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0]]
+    page = open_page(
+        report_html(made_path([1.0, 2.0, 3.0], rows, names="abcd", proof=[sure, open_, None]))
+    )
+    page.go_to(0)
+    assert page.text("#proof").endswith(", partition proven")
+    page.go_to(1)
+    assert page.text("#proof").endswith("; 2 nodes in doubt")
+    assert "proven but for 2 nodes: c, d" in page.text("#certificate")
+    page.go_to(2)
+    assert "proven" not in page.text("#proof")
+    cells = "return [...document.querySelectorAll('#levels td:last-child')].map(c => c.textContent)"
+    assert page.run(cells) == ["yes", "2 in doubt", ""]
 
 
 def test_zoom_enlarges_and_drags_the_drawing(page):

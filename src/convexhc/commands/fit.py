@@ -34,6 +34,7 @@ from convexhc.path import Path
 from convexhc.path.suggestion import suggest
 from convexhc.progress_line import ProgressLine
 from convexhc.report import write_report
+from convexhc.resampling.support import Support
 from convexhc.solvers.solution import Status
 from convexhc.version import __version__
 
@@ -63,7 +64,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
             write_support(folder, found, escape=options.escape_formulas)
             run = record(options, path, time.monotonic() - begun) | support_record(path, found)
             attributes = read_attributes(options.attributes, path.names)
-            write_run_report(folder.report, path, graph, run, attributes)
+            write_run_report(folder.report, path, graph, run, attributes, found)
             folder.finish(run)
         except KeyboardInterrupt as stop:
             raise Interruption(f"interrupted{_resumption(options, folder)}", stop) from None
@@ -184,6 +185,7 @@ def write_run_report(
     graph: Graph,
     run: dict[str, Any],
     attributes: Mapping[str, Sequence[Any]],
+    support: Support | None,
 ) -> None:
     """Write the report of a run, with a note on its origin."""
     kind = run["similarity"]
@@ -201,6 +203,7 @@ def write_run_report(
         graph=graph,
         similarity=kernel,
         attributes=attributes,
+        support=support,
         title=title,
         notes=[note],
     )

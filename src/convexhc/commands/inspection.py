@@ -82,7 +82,7 @@ def report(options: Namespace, say: Say) -> int:
         refuse_to_overwrite(file, force=options.force)
     graph = folder.graph(path.names)
     attributes = read_attributes(options.attributes, path.names)
-    write_run_report(file, path, graph, run, attributes)
+    write_run_report(file, path, graph, run, attributes, folder.support())
     say(f"written to {file}")
     return 0
 

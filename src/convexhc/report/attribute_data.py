@@ -17,11 +17,13 @@ MAX_NUMERIC_CATEGORIES = 9
 STEPS = 63
 
 
-def attribute_data(path: Path, attributes: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def attribute_data(
+    path: Path, scales: Sequence[Labels], attributes: Mapping[str, Sequence[Any]]
+) -> list[dict[str, Any]]:
     """Each attribute as categories or as a quantity.
 
     Categories have their agreement (adjusted mutual information, adjusted Rand index) with every
-    level and with the suggested scale, over the nodes whose value is known.
+    level and with the labels of every suggested scale, over the nodes whose value is known.
 
     Raises
     ------
@@ -35,11 +37,13 @@ def attribute_data(path: Path, attributes: Mapping[str, Sequence[Any]]) -> list[
                 f"the attribute {name!r} has {len(values)} values for {len(path.names)} nodes: "
                 "give one value per node, in the order of path.names."
             )
-        found.append(_attribute(path, str(name), list(values)))
+        found.append(_attribute(path, scales, str(name), list(values)))
     return found
 
 
-def _attribute(path: Path, name: str, values: list[Any]) -> dict[str, Any]:
+def _attribute(
+    path: Path, scales: Sequence[Labels], name: str, values: list[Any]
+) -> dict[str, Any]:
     numbers = _as_quantity(values)
     if numbers is not None:
         known = np.isfinite(numbers)
@@ -65,7 +69,7 @@ def _attribute(path: Path, name: str, values: list[Any]) -> dict[str, Any]:
         "values": list(order),
         "codes": encode_array(codes),
         "agreement": [_agreement(level.labels, codes, known) for level in path.levels],
-        "scaleAgreement": [_agreement(path.suggestion.labels, codes, known)],
+        "scaleAgreement": [_agreement(scale, codes, known) for scale in scales],
     }
 
 

@@ -18,6 +18,7 @@ from convexhc.layout import align_nodes
 from convexhc.path import Path
 from convexhc.path.suggestion import warning_text
 from convexhc.report.attribute_data import attribute_data
+from convexhc.report.evidence_data import proof_data, shown_scales, support_data
 from convexhc.report.figure_data import (
     assignment_data,
     distance_data,
@@ -26,6 +27,7 @@ from convexhc.report.figure_data import (
     trajectory_data,
 )
 from convexhc.report.path_data import described_options, path_data
+from convexhc.resampling.support import Support
 from convexhc.version import __version__
 
 # Scripts in the order of concatenation; each uses only those before it when loaded.
@@ -56,6 +58,7 @@ def write_report(
     graph: Graph | None = None,
     similarity: Graph | None = None,
     attributes: Mapping[str, Sequence[Any]] | None = None,
+    support: Support | None = None,
     title: str | None = None,
     notes: Iterable[str] = (),
 ) -> None:
@@ -77,6 +80,9 @@ def write_report(
     attributes : mapping from name to sequence, optional
         Values known of the nodes, one per node: numbers, or words whose agreement with the
         clusters is shown. Nodes can be coloured by them. None and NaN are unknown.
+    support : Support, optional
+        Support of the branches, from `convexhc.support`: weak branches can be drawn faint, and the
+        levels have their agreement with the resamples.
     title : str, optional
         Title of the page.
     notes : iterable of str
@@ -100,7 +106,13 @@ def write_report(
     ...     write_report(path, f"{folder}/report.html", graph=convexhc.as_graph(K))
     """
     page = report_html(
-        path, graph=graph, similarity=similarity, attributes=attributes, title=title, notes=notes
+        path,
+        graph=graph,
+        similarity=similarity,
+        attributes=attributes,
+        support=support,
+        title=title,
+        notes=notes,
     )
     # A title may contain a lone surrogate, which UTF-8 cannot encode; the data is plain ASCII.
     write_bytes(file, page.encode("utf-8", "xmlcharrefreplace"))
@@ -112,6 +124,7 @@ def report_html(
     graph: Graph | None = None,
     similarity: Graph | None = None,
     attributes: Mapping[str, Sequence[Any]] | None = None,
+    support: Support | None = None,
     title: str | None = None,
     notes: Iterable[str] = (),
 ) -> str:
@@ -130,14 +143,18 @@ def report_html(
     matrix = graph if similarity is None else align_nodes(similarity, names, "similarity")
     order = path.tree.leaf_order()
     heading = "Clusters at every scale" if title is None else title
+    scales = shown_scales(path, support)
     data = {
         **path_data(path),
+        "scales": [scale.data(path) for scale in scales],
+        "proof": proof_data(path),
+        "support": support_data(support),
         "graph": None if graph is None else graph_data(graph),
         "similarity": None if matrix is None else similarity_data(matrix, order),
         "assignment": assignment_data(path, order),
         "trajectories": trajectory_data(path),
         "distances": distance_data(path),
-        "attributes": attribute_data(path, {} if attributes is None else attributes),
+        "attributes": attribute_data(path, [scale.labels for scale in scales], attributes or {}),
         "options": dict(described_options(path.provenance.options)),
         "version": path.provenance.version,
         "notes": [*_evidence(path), *(str(note) for note in notes)],

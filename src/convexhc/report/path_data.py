@@ -12,7 +12,6 @@ from convexhc._types import Labels
 from convexhc.layout import color_ranks, neutral, palette
 from convexhc.layout.palette import N_COLORS
 from convexhc.path import Path
-from convexhc.path.suggestion import Suggestion
 from convexhc.report.array_encoding import encode_array
 from convexhc.solvers.loop import Status
 from convexhc.tree import Split, Tree
@@ -47,7 +46,6 @@ def path_data(path: Path) -> dict[str, Any]:
         "plateaus": [[p.n_clusters, p.lam_from, p.lam_to, p.log_width] for p in path.plateaus],
         "suggested": path.plateaus.index(path.suggested_plateau),
         "suggestion": str(path.suggestion),
-        "scales": [_scale_data(path, path.suggestion)],
         "splits": {
             "count": len(path.splits),
             "listed": [_split_data(split) for split in path.splits[:MAX_SPLITS]],
@@ -55,16 +53,6 @@ def path_data(path: Path) -> dict[str, Any]:
         "rootJoins": tree.root_joins,
         "components": int(path.components.max()) + 1,
         "complete": path.complete,
-    }
-
-
-def _scale_data(path: Path, suggestion: Suggestion) -> dict[str, Any]:
-    """A suggested scale: its labels, the plateau nearest to it, and why it is suggested."""
-    return {
-        "count": suggestion.n_clusters,
-        "labels": encode_array(suggestion.labels),
-        "plateau": path.plateaus.index(suggestion.plateau),
-        "reason": str(suggestion),
     }
 
 
@@ -85,7 +73,7 @@ def described_options(options: Mapping[str, Any], prefix: str = "") -> Iterator[
             )
             yield f"{prefix}{name}", shown
         elif value is not None:
-            yield f"{prefix}{name}", str(value)
+            yield f"{prefix}{name}", f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def finite_or_none(value: float) -> float | None:

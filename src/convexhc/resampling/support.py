@@ -169,7 +169,7 @@ class Support:
     def summary(self) -> str:
         """A short text: how the resamples were made, the branches, the scales."""
         inner = self.share[:-1]
-        lines = [f"support from {counted(self.n_resamples, 'resample')}, {self._made()}"]
+        lines = [f"support from {counted(self.n_resamples, 'resample')}, {self.made}"]
         if inner.size:
             high = int(np.count_nonzero(inner >= 0.95))
             lines.append(f"branches: {high} of {inner.size} are in 95 % of the resamples or more")
@@ -183,7 +183,8 @@ class Support:
             lines.append(f"{counted(len(self.failed), 'resample')} failed: {self.failed[0]}")
         return "\n".join(lines)
 
-    def _made(self) -> str:
+    @property
+    def made(self) -> str:
         """How the resamples were made, as text."""
         if self.resample == "drop":
             return f"each without {100 * (1 - self.edge_share):.3g} % of the edges"

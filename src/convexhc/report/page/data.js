@@ -85,7 +85,7 @@ function scalePartition(scale) {
 }
 
 // `scale` is the suggested scale shown, or -1 for the level; `attribute` colours nodes, -1 for none.
-const state = { level: 0, scale: -1, theme: "light", node: -1, anchor: -1, matrix: "", names: false, attribute: -1 };
+const state = { level: 0, scale: -1, theme: "light", node: -1, anchor: -1, matrix: "", names: false, attribute: -1, leastSupport: 0 };
 
 const currentPartition = () => (state.scale < 0 ? partition(state.level) : scalePartition(state.scale));
 

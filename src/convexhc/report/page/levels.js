@@ -20,11 +20,20 @@ function showLevel() {
     ? `\u2713 certified: gap ${formatNumber(DATA.gap[level])}`
     : `! not ${DATA.gap[level] === null ? "certified" : "solved to tolerance"}: gap ${formatNumber(DATA.gap[level])}`;
   byId("proof").classList.toggle("open", !isCertified(level));
+  // What is proven concerns the partition of a level, not a pruning.
+  const proven = DATA.proof && state.scale < 0 ? DATA.proof[level] : null;
+  if (proven) byId("proof").textContent += proven.count ? `; ${counted(proven.count, "node")} in doubt` : ", partition proven";
   const current = plateauAt(level);
   byId("finer").disabled = level === 0;
   byId("coarser").disabled = current === plateaus.length - 1;
   document.querySelectorAll("#levels tr").forEach((row, at) => row.setAttribute("aria-current", String(at === level)));
   showCertificate(level);
+}
+
+function proofText({ count, named }) {
+  if (!count) return "proven: it is that of the exact optimum";
+  const more = count > named.length ? ` and ${count - named.length} more` : "";
+  return `proven but for ${counted(count, "node")}: ${named.map((node) => DATA.names[node]).join(", ")}${more}`;
 }
 
 function factsIn(list, facts) {
@@ -39,6 +48,8 @@ function showCertificate(level) {
     ["Objective", DATA.objective[level] === null ? "unknown" : String(Number(DATA.objective[level].toPrecision(6)))],
     ["Constraint residual", formatNumber(DATA.residual[level])],
     ["Effective rank", formatNumber(DATA.effectiveRank[level])],
+    ...(DATA.proof && DATA.proof[level] ? [["Partition", proofText(DATA.proof[level])]] : []),
+    ...(DATA.support ? [["Agreement with resamples", `AMI ${agreementRange(level)}`]] : []),
   ]);
   byId("explained").textContent =
     DATA.gap[level] === null
@@ -46,18 +57,35 @@ function showCertificate(level) {
       : `The gap is a proven bound: no feasible point at this \u03bb has an objective better than this one's by more than ${percent(DATA.gap[level])}.`;
 }
 
+// Columns of the table of levels after lam: title, class, text at a level.
+function levelColumns() {
+  const columns = [
+    ["clusters", "number", (level) => String(partition(level).clusters.length)],
+    ["eff. rank", "number", (level) => formatNumber(DATA.effectiveRank[level])],
+    ["gap", "number", (level) => formatNumber(DATA.gap[level])],
+    ["iterations", "number", (level) => String(DATA.iterations[level])],
+    ["status", "", (level) => DATA.status[level].toLowerCase().replace("_", " ")],
+  ];
+  if (DATA.proof) columns.push(["proven", "", (level) => (DATA.proof[level] === null ? "" : DATA.proof[level].count ? `${DATA.proof[level].count} in doubt` : "yes")]);
+  if (DATA.support) columns.push(["AMI with resamples", "", (level) => agreementRange(level)]);
+  return columns;
+}
+
+// Median and range of the agreement of a level with the resamples.
+function agreementRange(level) {
+  const [low, middle, high] = DATA.support.ami[level].map((value) => value.toFixed(2));
+  return `${middle} (${low} to ${high})`;
+}
+
 function listLevels(goTo) {
+  const columns = levelColumns();
+  const title = (text, className) => element("th", { scope: "col", className, textContent: text });
+  byId("level-titles").replaceChildren(title("\u03bb", "number"), ...columns.map(([name, className]) => title(name, className)));
   const rows = DATA.lam.map((lam, level) => {
     const button = element("button", { type: "button", textContent: formatNumber(lam) });
     button.addEventListener("click", () => goTo(level));
-    const numbers = [partition(level).clusters.length, formatNumber(DATA.effectiveRank[level]), formatNumber(DATA.gap[level]), DATA.iterations[level]];
-    return element(
-      "tr",
-      {},
-      element("td", { className: "number" }, button),
-      ...numbers.map((value) => element("td", { className: "number", textContent: String(value) })),
-      element("td", { textContent: DATA.status[level].toLowerCase().replace("_", " ") }),
-    );
+    const cells = columns.map(([, className, text]) => element("td", { className, textContent: text(level) }));
+    return element("tr", {}, element("td", { className: "number" }, button), ...cells);
   });
   byId("levels").replaceChildren(...rows);
 }

@@ -64,8 +64,12 @@ function makeTree(choose) {
     return { inside, wedge };
   }
 
+  // Whether the branch below a node was found again too seldom.
+  const isWeak = (node) => DATA.support !== null && node >= NODES && 100 * DATA.support.share[node - NODES] < state.leastSupport;
+
   function drawBranches(lamNow, cutAt, { labels, clusters }) {
     const { inside, wedge } = folded();
+    const weak = [];
     const common = state.scale < 0 ? null : commonLabels(labels);
     const below = (node) => node < NODES || (common ? common[node] >= 0 : tree.lam(node) <= lamNow && !tree.isClosing(node));
     const colored = new Map();
@@ -82,7 +86,8 @@ function makeTree(choose) {
         const up = tree.parent[node];
         const rest = tree.isClosing(up) ? closing : above;
         const from = x(node);
-        if (below(up)) strokeOf(label).push(from, y(node), x(up), y(node));
+        if (isWeak(node)) weak.push(from, y(node), x(up), y(node));
+        else if (below(up)) strokeOf(label).push(from, y(node), x(up), y(node));
         else if (below(node)) {
           const end = common ? x(up) : cutAt;
           strokeOf(label).push(from, y(node), end, y(node));
@@ -99,9 +104,10 @@ function makeTree(choose) {
       }
       const ends = tree.children[node - NODES];
       const bar = [x(node), y(ends[0]), x(node), y(ends[ends.length - 1])];
-      (tree.isClosing(node) ? closing : below(node) ? strokeOf(label) : above).push(...bar);
+      (isWeak(node) ? weak : tree.isClosing(node) ? closing : below(node) ? strokeOf(label) : above).push(...bar);
     }
     const thick = row > 6 ? 1.6 : row > 2 ? 1.2 : 0.8;
+    surface.segments(weak, { stroke: themeColor("--trunk"), width: 0.7 * thick, alpha: 0.4, name: "weak" });
     surface.segments(above, { stroke: themeColor("--trunk"), width: thick });
     surface.segments(closing, { stroke: themeColor("--trunk"), width: thick, dash: [3, 3] });
     for (const [label, ends] of colored) {
@@ -186,8 +192,30 @@ function makeTree(choose) {
     byId("show-names").setAttribute("aria-pressed", String(state.names));
   }
 
+  // The merge whose bar is within a few pixels of a point, or -1.
+  function mergeNear(px, py) {
+    let [best, nearest] = [-1, 6];
+    for (let node = NODES; node < tree.count; node++) {
+      if (Math.abs(x(node) - px) >= nearest) continue;
+      const ends = tree.children[node - NODES];
+      if (py < y(ends[0]) - 3 || py > y(ends[ends.length - 1]) + 3) continue;
+      [best, nearest] = [node, Math.abs(x(node) - px)];
+    }
+    return best;
+  }
+
+  function mergeText(node) {
+    const merges = tree.isClosing(node) ? "merges at no \u03bb" : `merges at \u03bb = ${formatNumber(tree.lam(node))}`;
+    const text = `branch of ${counted(tree.size[node], "node")}\n${merges}`;
+    if (!DATA.support) return text;
+    const [share, transfer] = [DATA.support.share, DATA.support.transfer].map((values) => percent(values[node - NODES]));
+    return `${text}\nin ${share} of the resamples; transfer support ${transfer}`;
+  }
+
   const find = (event) => {
-    const [, py] = pointerOn(event, surface.node, width, tall);
+    const [px, py] = pointerOn(event, surface.node, width, tall);
+    const merge = event.type === "click" ? -1 : mergeNear(px, py);
+    if (merge >= 0) return { text: mergeText(merge) };
     const position = Math.floor((py - top) / row);
     if (position < 0 || position >= NODES) return null;
     return { node: order[position], text: nodeText(order[position]) };
@@ -199,9 +227,21 @@ function makeTree(choose) {
     state.names = !state.names;
     refresh();
   });
+  if (DATA.support) {
+    byId("support-choice").hidden = false;
+    const range = byId("least-support");
+    const show = () => {
+      state.leastSupport = Number(range.value);
+      byId("least-support-now").textContent = `${range.value} %`;
+      refresh();
+    };
+    range.addEventListener("input", show);
+    show();
+  }
   byId("tree-caption").textContent =
     "Branches merge at the \u03bb from which on their nodes stay together; left of the line they have the colour of their cluster." +
     (DATA.rootJoins ? " Dashed merges at the right only complete the tree and occur at no \u03bb." : "") +
+    (DATA.support ? ` Support: how often a branch was found again in ${counted(DATA.support.resamples, "resample")}, ${DATA.support.made}.` : "") +
     (NODES > CANVAS_NODES ? " Wedges represent subtrees too thin to draw." : "");
   return draw;
 }
