@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linear_sum_assignment
 
+from convexhc.kernels import compile
 from convexhc.kernels.birkhoff import project
+
+
+@pytest.fixture(params=["numpy", "compiled"], scope="module", autouse=True)
+def version(request):
+    """Laws hold for both versions: small matrices in numpy, and the same by compiled passes."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "compiled":
+            patch.setattr(compile, "_FEW_ENTRIES", 0)
+        yield request.param
 
 
 @st.composite
@@ -225,7 +235,8 @@ def test_optimal_with_uneven_masses(shape, scale):
     assert_optimal(X, project(X, mass=mass), mass)
 
 
-def test_optimal_on_two_thousand_rows():
+@pytest.mark.parametrize("version", ["compiled"], indirect=True)
+def test_optimal_on_two_thousand_rows(version):
     rng = np.random.default_rng(3)
     X = np.eye(2000)[rng.permutation(2000)] + 0.01 * rng.normal(size=(2000, 2000))
     assert_optimal(X, project(X))

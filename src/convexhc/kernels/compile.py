@@ -17,8 +17,17 @@ from numba.core import event
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Matrices with at most so many entries are left to numpy where a kernel has a version in numpy: its
+# passes take some microseconds, and compiling the kernel seconds.
+_FEW_ENTRIES = 8192
+
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 FAST = frozenset({"reassoc", "contract", "nsz"})
+
+
+def pays_to_compile(entries: int) -> bool:
+    """Whether a matrix with so many entries is large enough for compiled kernels."""
+    return entries > _FEW_ENTRIES
 
 
 def compiled(
