@@ -27,11 +27,6 @@ def numba_cache_folder() -> Path:
 os.environ["NUMBA_CACHE_DIR"] = str(numba_cache_folder())
 os.environ["MPLBACKEND"] = "Agg"
 
-# After the environment is set: numba reads it when it is imported.
-from kernel_locks import compile_once  # noqa: E402
-
-compile_once(Path(os.environ["NUMBA_CACHE_DIR"]))
-
 # The default draws the same examples on every run, so that failures are reproducible;
 # `pytest --hypothesis-profile=thorough` draws more examples, and others each time.
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)

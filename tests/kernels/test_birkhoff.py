@@ -9,17 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linear_sum_assignment
 
-from convexhc.kernels import compile
 from convexhc.kernels.birkhoff import project
 
-
-@pytest.fixture(params=["numpy", "compiled"], scope="module", autouse=True)
-def version(request):
-    """Laws hold for both versions: small matrices in numpy, and the same by compiled passes."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "compiled":
-            patch.setattr(compile, "_FEW_ENTRIES", 0)
-        yield request.param
+pytestmark = pytest.mark.usefixtures("version")
 
 
 @st.composite

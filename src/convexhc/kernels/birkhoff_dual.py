@@ -18,7 +18,8 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from convexhc._types import FloatArray
-from convexhc.kernels.birkhoff_listed import Dual, ListedDual, Matrix
+from convexhc.kernels.birkhoff_listed import Dual, ListedDual
+from convexhc.kernels.birkhoff_sums import Matrix
 from convexhc.kernels.compile import pays_to_compile
 
 # Trial points of one line search.
