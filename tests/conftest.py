@@ -13,16 +13,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def numba_cache_folder() -> Path:
-    """Folder for compiled kernels: one per version of their source and per test worker.
+    """Folder for compiled kernels, one per version of their source, shared by the test workers.
 
     Numba checks only the file of a kernel, not the kernels it calls, so it would miss an edit of a
-    callee. Two workers that compile two signatures of one kernel at the same time can overwrite
-    each other's code. Separate folders avoid both.
+    callee.
     """
     sources = sorted((ROOT / "src" / "convexhc" / "kernels").glob("*.py"))
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources))
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    return ROOT / ".cache" / "numba" / digest.hexdigest()[:12] / worker
+    return ROOT / ".cache" / "numba" / digest.hexdigest()[:12]
 
 
 # Both are read when numba and matplotlib are first imported, so they are set here.

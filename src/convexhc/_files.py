@@ -128,3 +128,20 @@ def _is_current(held: int, file: Path) -> bool:
         return os.path.samestat(os.fstat(held), os.stat(file))
     except FileNotFoundError:
         return False
+
+
+@contextmanager
+def turn_at(file: Path) -> Iterator[None]:
+    """Wait until no other process is inside this context of the file, where files can be locked."""
+    try:
+        held = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    except OSError:
+        yield
+        return
+    try:
+        with suppress(OSError):
+            if fcntl is not None:
+                fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from convexhc._types import FloatArray
-from convexhc.kernels.compile import FAST, compiled
+from convexhc.kernels.compile import FAST, compiled, pays_to_compile
 
 
-@compiled(fastmath=FAST)
 def nonnegativity_update(
     C: FloatArray, V: FloatArray, S: FloatArray, tau: float, relax: float, right: FloatArray
 ) -> tuple[float, float]:
@@ -16,6 +17,22 @@ def nonnegativity_update(
     Adds tau V - S to ``right``, the right-hand side of the next centroid step. Returns the squared
     primal residual |C - V|^2 and |change of V|^2. O(n m).
     """
+    if pays_to_compile(C.size):
+        primal, moved = _nonnegativity_update(C, V, S, tau, relax, right)
+        return float(primal), float(moved)
+    X = S + tau * (relax * C + (1.0 - relax) * V)
+    np.minimum(X, 0.0, out=S)
+    new = (X - S) / tau
+    residual, change = C - new, new - V
+    V[:] = new
+    right += X - 2.0 * S
+    return float(np.vdot(residual, residual)), float(np.vdot(change, change))
+
+
+@compiled(fastmath=FAST)
+def _nonnegativity_update(
+    C: FloatArray, V: FloatArray, S: FloatArray, tau: float, relax: float, right: FloatArray
+) -> tuple[float, float]:
     primal, moved = 0.0, 0.0
     for i in range(C.shape[0]):
         for k in range(C.shape[1]):

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from convexhc._types import FloatArray
-from convexhc.kernels.birkhoff_dual import newton
-from convexhc.kernels.birkhoff_sums import dual_value
+from convexhc.kernels.birkhoff_dual import dual_value, newton
 
 Matrix = NDArray[Any]  # float64 or float32
 _Start = tuple[FloatArray, FloatArray]

@@ -6,122 +6,93 @@ C = max(X + u 1' + 1 v', 0) is the projection where (u, v) minimise the smooth c
 
 whose gradient is the excess of the sums: w_i (C_i 1 - 1) for the rows, w'C - 1' for the columns.
 With A the 0/1 matrix of the support (the positive entries), the generalised Hessian is the signless
-Laplacian of a weighted bipartite graph; it is reduced to the columns and solved by conjugate
-gradients. Two things make a step cheap:
+Laplacian of a weighted bipartite graph, which is reduced to the columns.
 
-- the shortlist: the entries with X + u + v > -reach, collected at one dual point, contain the whole
-  support as long as u and v together rise by at most reach, so X itself is seldom read again;
-- the dual point is a base plus a small offset, which keeps sums accurate when u and v are large.
-
-Kernels take plain arrays: a step compiles several times as fast as with tuples of arrays.
+The iteration is written once, for two versions of its passes: `DenseDual` in numpy, for matrices
+too small for compiled kernels to pay, and `ListedDual` of `birkhoff_listed`.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from convexhc._types import FloatArray
-from convexhc.kernels.birkhoff_sums import (
-    Matrix,
-    fill_shortlist,
-    share_above,
-    sum_all,
-    sum_listed,
-    write_all,
-    write_listed,
-)
-from convexhc.kernels.birkhoff_support import (
-    MAX_SPARSE,
-    Columns,
-    Mask,
-    Pointer,
-    add_column_sums,
-    dot,
-    list_columns,
-    row_sums,
-    solve_columns,
-)
-from convexhc.kernels.compile import FAST, compiled
+from convexhc.kernels.birkhoff_listed import Dual, ListedDual
+from convexhc.kernels.birkhoff_sums import Matrix
+from convexhc.kernels.compile import pays_to_compile
 
-_compiled = compiled(fastmath=FAST | {"arcp"}, raise_on_division=False)
-
-# A shortlist denser than this is slower than a vectorised pass over X.
-_MAX_LISTED = 0.06
 # Trial points of one line search.
 _MAX_TRIALS = 40
+# Least ridge of the dense Newton matrix, relative to its largest diagonal entry.
+_LEAST_RIDGE = 1e-14
 
 
-@_compiled
-def _add_scaled(x: FloatArray, t: float, y: FloatArray) -> None:
-    for k in range(x.size):
-        x[k] += t * y[k]
+class DenseDual(Dual):
+    """Passes in numpy, and a dense factor of the Newton matrix. O(c m), and O(c m^2) per step."""
+
+    def __init__(self, X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> None:
+        super().__init__(X.astype(np.float64), w, u, v)
+        self.C = self.X
+
+    def evaluate(self) -> float:
+        """Write the excesses and return phi."""
+        self.move_base()
+        C = np.add.outer(self.u, self.v)
+        C += self.X
+        self.C = np.maximum(C, 0.0, out=C)
+        C.sum(axis=1, out=self.rows)
+        np.dot(self.w, C, out=self.cols)
+        self.excess -= 1.0
+        return 0.5 * float(self.w @ np.einsum("ij,ij->i", C, C)) - self.linear()
+
+    def find_step(self, residual: float, tol: float) -> None:
+        """Write the Newton step, regularised in proportion to the residual."""
+        A = (self.C > 0.0).astype(np.float64)
+        diagonal = self.w @ A
+        ridge = max(min(0.1, 0.1 * residual), _LEAST_RIDGE * float(diagonal.max()))
+        d = self.w / (A.sum(axis=1) + ridge)
+        weighted = d[:, None] * A
+        gram, right, failed = A.T @ weighted, self.rows @ weighted - self.cols, 1
+        while failed and ridge < np.inf:
+            matrix = -gram
+            matrix.flat[:: right.size + 1] += diagonal + ridge
+            _, step, failed = dposv(matrix, right)
+            ridge *= 100.0
+        self.step_v[:] = step
+        self.step_u[:] = -(self.rows + A @ step) * d / self.w
+
+    def at_round_off(self, residual: float) -> bool:
+        """Whether only a new centre can lower the residual: round-off of X + u + v."""
+        return residual <= self.round_off()
+
+    def write(self, out: Matrix) -> None:
+        """Write C."""
+        out[...] = self.C
 
 
-@_compiled
-def _move_base(x: FloatArray, dx: FloatArray) -> None:
-    for k in range(x.size):
-        x[k] += dx[k]
-        dx[k] = 0.0
+def _search(dual: Dual, phi: float, length: float) -> tuple[float, float]:
+    """Move along the step to where the slope has fallen; return phi and the length there.
 
-
-@_compiled
-def _range(x: FloatArray) -> tuple[float, float]:
-    """Return the minimum and the maximum."""
-    low, high = np.inf, -np.inf
-    for k in range(x.size):
-        low = min(low, x[k])
-        high = max(high, x[k])
-    return low, high
-
-
-@_compiled
-def _largest(x: FloatArray, y: FloatArray) -> float:
-    """Return the largest modulus in x and y; NaN if an entry is not finite."""
-    largest, zero = 0.0, 0.0
-    for k in range(x.size):
-        largest = max(largest, abs(x[k]))
-        zero += 0.0 * x[k]
-    for k in range(y.size):
-        largest = max(largest, abs(y[k]))
-        zero += 0.0 * y[k]
-    return largest + zero
-
-
-@_compiled
-def _newton_step(
-    w: FloatArray,
-    rows: FloatArray,
-    cols: FloatArray,
-    start: Pointer,
-    column: Columns,
-    mask: Mask,
-    excess: float,
-    tol: float,
-    step_u: FloatArray,
-    step_v: FloatArray,
-    row_work: FloatArray,
-    column_work: FloatArray,
-) -> None:
-    """Write the inexact Newton step, regularised in proportion to the excess.
-
-    Solved well below `tol`: once the support is right, the next sums are as accurate as the step.
+    Trial lengths follow the secant of the slope, from ``length``.
     """
-    d, lifted = row_work[0], row_work[1]
-    diagonal, right = column_work[0], column_work[1]
-    ridge = min(0.1, 0.1 * excess)
-    for i in range(w.size):
-        d[i] = w[i] / (start[i + 1] - start[i] + ridge)
-        lifted[i] = d[i] * rows[i]
-    for j in range(cols.size):
-        diagonal[j] = ridge
-        right[j] = -cols[j]
-    add_column_sums(start, column, mask, w, diagonal)
-    add_column_sums(start, column, mask, lifted, right)
-    accuracy = max(min(0.1, excess) * np.sqrt(dot(right, right)), 0.01 * tol)
-    solve_columns(start, column, mask, d, diagonal, right, accuracy, step_v, column_work[2:])
-    row_sums(start, column, mask, step_v, step_u)
-    for i in range(w.size):
-        step_u[i] = -(rows[i] + step_u[i]) * d[i] / w[i]
+    low, high, slope_low, slope_high = 0.0, np.inf, dual.slope(), 0.0
+    fallen, done, value = -0.95 * slope_low, 0.0, phi
+    for _ in range(_MAX_TRIALS):
+        dual.move(length - done)
+        done, value, slope = length, dual.evaluate(), dual.slope()
+        if abs(slope) <= fallen and value <= phi + 1e-11 * (1.0 + abs(phi)):
+            break
+        if slope >= 0.0:
+            high, slope_high = length, slope
+        else:
+            low, slope_low = length, slope
+        if high < np.inf:
+            secant = slope_low / (slope_low - slope_high) if slope_low < slope_high else 0.5
+            length = low + (high - low) * min(max(secant, 0.1), 0.9)
+        else:
+            length *= 8.0
+    return value, done
 
 
 def newton(
@@ -140,142 +111,34 @@ def newton(
     Takes no step if the residual of the start is not below `start_limit`. Writes C to `out`, which
     may be X, at the end, unless the residual exceeds `accept`.
     """
-    c, m = X.shape
-    room = int(MAX_SPARSE * c * m) + 2 * m
-    return _newton(
-        X,
-        w,
-        u,
-        v,
-        np.zeros((5, c)),
-        np.zeros((8, m)),
-        np.empty(c + 1, np.int64),
-        np.empty(room, np.int32),
-        np.empty(room),
-        np.empty(c + 1, np.int64),
-        np.empty(room, np.int32),
-        np.empty((c, m), np.bool_),
-        out,
-        tol,
-        max_newton,
-        start_limit,
-        accept,
-    )
-
-
-@_compiled
-def _newton(
-    X: Matrix,
-    w: FloatArray,
-    u: FloatArray,
-    v: FloatArray,
-    row_work: FloatArray,
-    column_work: FloatArray,
-    list_start: Pointer,
-    list_column: Columns,
-    list_value: FloatArray,
-    start: Pointer,
-    column: Columns,
-    mask: Mask,
-    out: Matrix,
-    tol: float,
-    max_newton: int,
-    start_limit: float,
-    accept: float,
-) -> tuple[float, int]:
-    c, m = X.shape
-    du, step_u, rows = row_work[0], row_work[1], row_work[2]
-    dv, step_v, cols = column_work[0], column_work[1], column_work[2]
-    reach, guess = -np.inf, 0.25 / (share_above(X, u, v, 0.0) * m + 1.0)
-    phi, residual, steps, stalled = np.inf, np.inf, -1, 0
-    length, done, trials = 0.0, 0.0, _MAX_TRIALS
-    low, high, slope_low, slope_high, slope_start = 0.0, np.inf, 0.0, 0.0, 0.0
-    while True:
-        _add_scaled(du, length - done, step_u)
-        _add_scaled(dv, length - done, step_v)
-        done = length
-        if not _range(du)[1] + _range(dv)[1] <= reach:
-            _move_base(u, du)
-            _move_base(v, dv)
-            reach = guess
-            if share_above(X, u, v, -reach) > _MAX_LISTED:
-                reach *= 0.3
-                if share_above(X, u, v, -reach) > _MAX_LISTED:
-                    reach = -np.inf
-            if reach >= 0.0 and not fill_shortlist(
-                X, u, v, reach, list_start, list_column, list_value
-            ):
-                reach = -np.inf
-        if reach >= 0.0:
-            value = sum_listed(
-                w, du, dv, list_start, list_column, list_value, rows, cols, start, column
-            )
-        else:
-            value = sum_all(X, w, u, v, rows, cols, start, mask)
-            list_columns(start, column, mask)
-        slope = dot(cols, step_v)
-        for i in range(c):
-            value -= w[i] * (u[i] + du[i])
-            slope += w[i] * rows[i] * step_u[i]
-        for j in range(m):
-            value -= v[j] + dv[j]
-        trials += 1
-        if trials < _MAX_TRIALS and not (
-            abs(slope) <= -0.95 * slope_start and value <= phi + 1e-11 * (1.0 + abs(phi))
-        ):
-            if slope >= 0.0:
-                high, slope_high = length, slope
-            else:
-                low, slope_low = length, slope
-            if high < np.inf:
-                secant = slope_low / (slope_low - slope_high)
-                length = low + (high - low) * min(max(secant, 0.1), 0.9)
-            else:
-                length *= 8.0
-            continue
-        last_phi, last_residual = phi, residual
-        phi, residual = value, _largest(rows, cols)
-        steps += 1
-        if steps == 0:
-            if not residual < start_limit:
-                return residual, 0
-            length = 0.5
-        else:
-            flat = last_phi - phi <= 1e-15 * abs(phi) and residual > 0.5 * last_residual
-            stalled = stalled + 1 if flat else 0
-        if not residual > tol or steps >= max_newton or 2 * stalled >= max_newton:
+    dual = (ListedDual if pays_to_compile(X.size) else DenseDual)(X, w, u, v)
+    phi = dual.evaluate()
+    residual, steps, stalled, length = dual.residual(), 0, 0, 0.5
+    if not residual < start_limit:
+        return residual, 0
+    while residual > tol and steps < max_newton and 2 * stalled < max_newton:
+        if dual.at_round_off(residual):
             break
-        if reach < 0.0 and residual <= 4e-16 * m * _largest(u, v):
-            break  # round-off of X + u + v, which only a new centre can lower
-        _newton_step(
-            w,
-            rows,
-            cols,
-            start,
-            column,
-            mask,
-            residual,
-            tol,
-            step_u,
-            step_v,
-            row_work[3:],
-            column_work[3:],
-        )
-        low_u, high_u = _range(step_u)
-        low_v, high_v = _range(step_v)
-        guess = 2.0 * max(high_u + high_v, -low_u - low_v)
-        if guess < 0.1 * reach and list_start[c] > 4 * start[c]:
-            reach = -np.inf  # a much shorter list suffices from here on
-        slope_start = dot(cols, step_v)
-        for i in range(c):
-            slope_start += w[i] * rows[i] * step_u[i]
-        low, high, slope_low, slope_high = 0.0, np.inf, slope_start, 0.0
-        length, done, trials = min(1.0, 2.0 * length), 0.0, 0
+        dual.find_step(residual, tol)
+        last_phi, last_residual = phi, residual
+        phi, length = _search(dual, phi, min(1.0, 2.0 * length))
+        residual = dual.residual()
+        steps += 1
+        flat = last_phi - phi <= 1e-15 * abs(phi) and residual > 0.5 * last_residual
+        stalled = stalled + 1 if flat else 0
     if not residual > accept:
-        if reach >= 0.0:
-            write_listed(du, dv, list_start, list_column, list_value, out)
-        else:
-            write_all(X, u, v, out)
-    _move_base(u, du)
-    _move_base(v, dv)
+        dual.write(out)
+    dual.move_base()
     return residual, steps
+
+
+def dual_value(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> float:
+    """Return phi(u, v). O(c m)."""
+    energy, size = 0.0, max(1, 16384 // X.shape[1])
+    for first in range(0, X.shape[0], size):
+        some = slice(first, first + size)
+        C = np.add.outer(u[some], v)
+        C += X[some]
+        np.maximum(C, 0.0, out=C)
+        energy += float(w[some] @ np.einsum("ij,ij->i", C, C))
+    return float(0.5 * energy - v.sum() - w @ u)

@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
-from convexhc.kernels.birkhoff_support import MAX_SPARSE, Columns, Mask, Pointer, dot
+from convexhc.kernels.birkhoff_support import MAX_SPARSE, Columns, Mask, Pointer
 from convexhc.kernels.compile import FAST, compiled
 
 Matrix = NDArray[Any]  # float64 or float32
@@ -23,34 +23,6 @@ _compiled = compiled(fastmath=FAST | {"arcp"}, raise_on_division=False)
 def _entry(x: float, a: float, b: float) -> float:
     """Return x + (a + b), rounded in this order everywhere."""
     return x + (a + b)
-
-
-@_compiled
-def dual_value(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> float:
-    """Return phi(u, v). O(c m)."""
-    energy = 0.0
-    for i in range(X.shape[0]):
-        squares = 0.0
-        for j in range(X.shape[1]):
-            t = max(_entry(X[i, j], u[i], v[j]), 0.0)
-            squares += t * t
-        energy += w[i] * squares
-    for j in range(v.size):
-        energy -= 2.0 * v[j]
-    return 0.5 * energy - dot(w, u)
-
-
-@_compiled
-def share_above(X: Matrix, u: FloatArray, v: FloatArray, level: float) -> float:
-    """Estimate the share of entries with X + u + v > level from about fifty rows."""
-    c, m = X.shape
-    stride = max(1, c // 50)
-    count, seen = 0, 0
-    for i in range(0, c, stride):
-        seen += m
-        for j in range(m):
-            count += _entry(X[i, j], u[i], v[j]) > level
-    return count / seen
 
 
 @_compiled
@@ -125,9 +97,13 @@ def sum_all(
     rows: FloatArray,
     cols: FloatArray,
     support_start: Pointer,
+    support_column: Columns,
     mask: Mask,
 ) -> float:
-    """Fill the excesses and the support mask from all of X; return 1/2 sum_i w_i |C_i|^2."""
+    """Fill the excesses and the support from all of X; return 1/2 sum_i w_i |C_i|^2.
+
+    The columns of a support that is not sparse are listed as far as there is room.
+    """
     c, m = X.shape
     for j in range(m):
         cols[j] = -1.0
@@ -147,16 +123,13 @@ def sum_all(
             mask[i, j] = positive
         rows[i] = total - 1.0
         energy += wi * squares
-        support_start[i + 1] = support_start[i] + found
+        k = support_start[i]
+        support_start[i + 1] = k + found
+        if k + m <= support_column.size:
+            for j in range(m):
+                support_column[k] = j
+                k += mask[i, j]
     return 0.5 * energy
-
-
-@_compiled
-def write_all(X: Matrix, u: FloatArray, v: FloatArray, out: Matrix) -> None:
-    """Write C, from X. O(c m)."""
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            out[i, j] = max(_entry(X[i, j], u[i], v[j]), 0.0)
 
 
 @_compiled

@@ -1,10 +1,8 @@
-"""Products and linear systems with the support A, the 0/1 matrix of the positive entries.
-
-Row i of a sparse support has the columns column[start[i] : start[i + 1]]; of a dense one, only
-start and the mask are valid.
-"""
+"""Products and linear systems with the support A, the 0/1 matrix of the positive entries."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,32 +21,45 @@ MAX_SPARSE = 0.15
 _MAX_ITER = 2000
 
 
-@_compiled
-def list_columns(start: Pointer, column: Columns, mask: Mask) -> None:
-    """Convert the mask of a sparse support to lists of columns. O(c m)."""
-    c, m = mask.shape
-    if start[c] > MAX_SPARSE * c * m:
-        return
-    k = 0
-    for i in range(c):
-        for j in range(m):
-            if mask[i, j]:
-                column[k] = j
-                k += 1
+class Support(NamedTuple):
+    """Support of a c x m matrix: row pointers, the columns of every row, and a mask.
+
+    Row i of a sparse support has the columns column[start[i] : start[i + 1]]; of a dense one, only
+    start and the mask are valid.
+    """
+
+    start: Pointer
+    column: Columns
+    mask: Mask
+
+    @classmethod
+    def allocate(cls, c: int, m: int, *, masked: bool = True) -> Support:
+        """Arrays for a support of c rows and m columns, with an empty mask unless ``masked``."""
+        room = int(MAX_SPARSE * c * m) + 2 * m
+        mask = np.empty((c, m if masked else 0), np.bool_)
+        return cls(np.zeros(c + 1, np.int64), np.empty(room, np.int32), mask)
+
+    def row_sums(self, p: FloatArray, sums: FloatArray) -> None:
+        """Write A p. O(support)."""
+        _row_sums(self.start, self.column, self.mask, p, sums)
+
+    def add_column_sums(self, x: FloatArray, sums: FloatArray) -> None:
+        """Add A'x, the sums of x over the support of every column, to ``sums``. O(support)."""
+        _add_column_sums(self.start, self.column, self.mask, x, sums)
+
+    def solve(
+        self, d: FloatArray, diagonal: FloatArray, r: FloatArray, accuracy: float, x: FloatArray
+    ) -> None:
+        """Solve (diag(diagonal) - A' diag(d) A) x = r to a residual norm of ``accuracy``.
+
+        r is overwritten by the residual.
+        """
+        work = np.empty((3, x.size))
+        _solve_columns(self.start, self.column, self.mask, d, diagonal, r, accuracy, x, work)
 
 
 @_compiled
-def dot(x: FloatArray, y: FloatArray) -> float:
-    """Return the inner product."""
-    total = 0.0
-    for k in range(x.size):
-        total += x[k] * y[k]
-    return total
-
-
-@_compiled
-def row_sums(start: Pointer, column: Columns, mask: Mask, p: FloatArray, sums: FloatArray) -> None:
-    """Write A p. O(support)."""
+def _row_sums(start: Pointer, column: Columns, mask: Mask, p: FloatArray, sums: FloatArray) -> None:
     c, m = mask.shape
     sparse = start[c] <= MAX_SPARSE * c * m
     for i in range(c):
@@ -63,10 +74,9 @@ def row_sums(start: Pointer, column: Columns, mask: Mask, p: FloatArray, sums: F
 
 
 @_compiled
-def add_column_sums(
+def _add_column_sums(
     start: Pointer, column: Columns, mask: Mask, x: FloatArray, sums: FloatArray
 ) -> None:
-    """Add A'x, the sums of x over the support of every column, to ``sums``. O(support)."""
     c, m = mask.shape
     sparse = start[c] <= MAX_SPARSE * c * m
     for i in range(c):
@@ -103,7 +113,7 @@ def _subtract_gram(
 
 
 @_compiled
-def solve_columns(
+def _solve_columns(
     start: Pointer,
     column: Columns,
     mask: Mask,
@@ -114,17 +124,13 @@ def solve_columns(
     x: FloatArray,
     work: FloatArray,
 ) -> None:
-    """Solve (diag(diagonal) - A' diag(d) A) x = r to a residual norm of ``accuracy``.
-
-    Conjugate gradients with a Jacobi preconditioner, in a workspace of three rows; r is overwritten
-    by the residual.
-    """
+    """Conjugate gradients with a Jacobi preconditioner, in a workspace of three rows."""
     p, q, inverse = work[0], work[1], work[2]
     for j in range(x.size):
         x[j] = 0.0
         p[j] = 0.0
         inverse[j] = -diagonal[j]
-    add_column_sums(start, column, mask, d, inverse)
+    _add_column_sums(start, column, mask, d, inverse)
     rho, square = 0.0, 0.0
     for j in range(x.size):
         inverse[j] = -1.0 / inverse[j]
@@ -138,7 +144,9 @@ def solve_columns(
             p[j] = inverse[j] * r[j] + ratio * p[j]
             q[j] = diagonal[j] * p[j]
         _subtract_gram(start, column, mask, d, p, q)
-        curvature = dot(p, q)
+        curvature = 0.0
+        for j in range(x.size):
+            curvature += p[j] * q[j]
         if curvature <= 0.0:
             return
         step, last, rho, square = rho / curvature, rho, 0.0, 0.0

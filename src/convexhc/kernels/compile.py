@@ -9,16 +9,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from numba import njit
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
+
+from convexhc._files import turn_at
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Matrices with at most so many entries are left to numpy where a kernel has a version in numpy: its
+# passes take some microseconds, and compiling the kernel seconds.
+_FEW_ENTRIES = 16384
+# Entries of a block that fits in the cache.
+_BLOCK = 16384
+
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 FAST = frozenset({"reassoc", "contract", "nsz"})
+
+
+def pays_to_compile(entries: int) -> bool:
+    """Whether a matrix with so many entries is large enough for compiled kernels."""
+    return entries > _FEW_ENTRIES
+
+
+def blocks(shape: tuple[int, int], *, least: int = 1) -> Iterator[slice]:
+    """Runs of rows of a matrix, for passes in numpy: of one cache, and of ``least`` rows or more.
+
+    Examples
+    --------
+    >>> list(blocks((3, 10_000)))
+    [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None)]
+    """
+    size = max(least, _BLOCK // max(shape[1], 1), 1)
+    for first in range(0, shape[0], size):
+        yield slice(first, min(first + size, shape[0]))
+
+
+def interpreted(kernel: Callable[P, R]) -> Callable[P, R]:
+    """The kernel as plain Python, for tiny problems."""
+    function: Callable[P, R] = getattr(kernel, "py_func")  # noqa: B009
+    return function
 
 
 def compiled(
@@ -53,10 +87,29 @@ def compiled(
         try:
             kernel: Callable[P, R] = njit(cache=True, **options)(function)
         except RuntimeError:  # no folder for the cache can be written
-            kernel = njit(**options)(function)
+            return njit(**options)(function)  # type: ignore[no-any-return]
+        _compile_once(kernel)
         return kernel
 
     return decorate
+
+
+def _compile_once(kernel: Any) -> None:
+    """Let one process at a time compile a kernel, so that the others find it in the cache.
+
+    Two processes could also write two signatures under one name. A kernel is locked while those
+    that it calls are compiled; as no kernel calls itself, no two processes wait for each other.
+    Within a process numba's own lock comes first, for the same reason.
+    """
+    compile_now, function = kernel.compile, kernel.py_func
+    name = f"{function.__module__}.{function.__qualname__}.lock"
+
+    def compile_locked(signature: Any) -> Any:
+        folder = Path(kernel.stats.cache_path)
+        with global_compiler_lock, turn_at(folder / name):
+            return compile_now(signature)
+
+    kernel.compile = compile_locked
 
 
 class _Announcement(event.Listener):

@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import get_num_threads, prange
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray
-from convexhc.kernels.compile import FAST, compiled
-from convexhc.kernels.prox import split
+from convexhc.kernels.compile import FAST, blocks, compiled, pays_to_compile
+from convexhc.kernels.prox import split, split_rows
 
 
 class Edges(NamedTuple):
@@ -32,7 +33,7 @@ class Edges(NamedTuple):
     block: FloatArray
     stiffness: FloatArray
 
-    def at(self, chosen: IntArray) -> Edges:
+    def at(self, chosen: IntArray | slice) -> Edges:
         """The edges with the given indices."""
         return Edges.of(
             self.tail[chosen],
@@ -72,45 +73,44 @@ def scratch(edges: Edges, n: int, m: int) -> Scratch:
     return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
 
 
-@compiled()
 def differences(C: FloatArray, edges: Edges) -> FloatArray:
     """D C, one row per edge. O(E m)."""
-    out = np.empty((edges.tail.size, C.shape[1]))
-    for e in range(edges.tail.size):
-        i, j = edges.tail[e], edges.head[e]
-        for k in range(C.shape[1]):
-            out[e, k] = C[i, k] - C[j, k]
+    out = C[edges.tail]
+    for some in blocks(out.shape):
+        out[some] -= C[edges.head[some]]
     return out
 
 
-@compiled()
 def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
     """D' Y: sum over outgoing minus sum over incoming edges of every node. O(E m)."""
-    out = np.zeros((n, Y.shape[1]))
-    for e in range(edges.tail.size):
-        i, j = edges.tail[e], edges.head[e]
-        for k in range(Y.shape[1]):
-            out[i, k] += Y[e, k]
-            out[j, k] -= Y[e, k]
-    return out
+    size = edges.tail.size
+    ends = np.column_stack([edges.tail, edges.head]).ravel()
+    signs = np.tile([1.0, -1.0], size)
+    incidence = csc_array((signs, ends, np.arange(0, 2 * size + 1, 2)), shape=(n, size))
+    return np.asarray(incidence @ Y)
 
 
-@compiled()
 def right_hand_side(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: int) -> FloatArray:
     """D'(rho R Z - Y), R the stiffness, as in `z_and_dual_update`. O(E m)."""
     out = np.zeros((n, Y.shape[1]))
-    for e in range(edges.tail.size):
-        i, j, stiff = edges.tail[e], edges.head[e], rho * edges.stiffness[e]
-        for k in range(Y.shape[1]):
-            term = stiff * Z[e, k] - Y[e, k]
-            out[i, k] += term
-            out[j, k] -= term
+    for some in blocks(Y.shape, least=2 * n):
+        term = (rho * edges.stiffness[some, None]) * Z[some]
+        term -= Y[some]
+        out += adjoint(term, edges.at(some), n)
     return out
 
 
-@compiled(fastmath=FAST)
 def penalty_value(C: FloatArray, edges: Edges) -> float:
     """sum_e block_e |C_i - C_j|_2 + soft_e |C_i - C_j|_1, without storing differences. O(E m)."""
+    if pays_to_compile(edges.tail.size * C.shape[1]):
+        return float(_penalty_value(C, edges))
+    D = differences(C, edges)
+    lengths, absolutes = np.sqrt(np.einsum("ek,ek->e", D, D)), np.abs(D).sum(axis=1)
+    return float(edges.block @ lengths + edges.soft @ absolutes)
+
+
+@compiled(fastmath=FAST)
+def _penalty_value(C: FloatArray, edges: Edges) -> float:
     total = 0.0
     for e in range(edges.tail.size):
         i, j = edges.tail[e], edges.head[e]
@@ -123,25 +123,24 @@ def penalty_value(C: FloatArray, edges: Edges) -> float:
     return total
 
 
-@compiled()
 def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
     """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m)."""
+    if pays_to_compile(Y.size):
+        _project_dual(Y, edges, out)
+    else:
+        split_rows(Y, edges.soft, edges.block, out)
+
+
+@compiled()
+def _project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
     for e in range(Y.shape[0]):
         split(Y[e], edges.soft[e], edges.block[e], out[e])
 
 
-@compiled(fastmath=FAST)
 def sizes(Y: FloatArray, Z: FloatArray, stiffness: FloatArray) -> tuple[float, float]:
     """Norms of a dual and of differences: |Y R^-1/2| and |R^1/2 Z|, R the stiffness. O(E m)."""
-    dual, copies = 0.0, 0.0
-    for e in range(stiffness.size):
-        squares, others = 0.0, 0.0
-        for k in range(Y.shape[1]):
-            squares += Y[e, k] * Y[e, k]
-            others += Z[e, k] * Z[e, k]
-        dual += squares / stiffness[e]
-        copies += others * stiffness[e]
-    return math.sqrt(dual), math.sqrt(copies)
+    dual, copies = np.einsum("ek,ek->e", Y, Y), np.einsum("ek,ek->e", Z, Z)
+    return math.sqrt(float((dual / stiffness).sum())), math.sqrt(float(copies @ stiffness))
 
 
 @compiled()
@@ -274,12 +273,36 @@ def z_and_dual_update(
     Z <- (X - Y) / (rho R), both in place. ``scratch.total`` gets D'(rho R Z - Y), the right-hand
     side of the next centroid step. Returns |D C - Z|^2 and |change of Z|^2, weighted by R. O(E m).
     """
+    if not pays_to_compile(Y.size):
+        return _update_in_numpy(C, Y, Z, rho, relax, edges, scratch)
     if scratch.partial_sums.shape[0] == 1:
         every = (0, edges.tail.size)
         found = _update_run(every, C, Y, Z, rho, relax, edges, scratch, scratch.total)
     else:
         found = _update_threaded(C, Y, Z, rho, relax, edges, scratch)
     return float(found[0]), float(found[1])
+
+
+def _update_in_numpy(
+    C: FloatArray,
+    Y: FloatArray,
+    Z: FloatArray,
+    rho: float,
+    relax: float,
+    edges: Edges,
+    scratch: Scratch,
+) -> tuple[float, float]:
+    D, stiff = differences(C, edges), rho * edges.stiffness[:, None]
+    X = Y + stiff * (relax * D + (1.0 - relax) * Z)
+    scratch.fused[:] = split_rows(X, edges.soft, edges.block, Y)
+    X -= Y
+    new = X / stiff
+    D -= new
+    change = new - Z
+    Z[:] = new
+    scratch.total[:] = adjoint(X - Y, edges, C.shape[0])
+    apart, moved = np.einsum("ek,ek->e", D, D), np.einsum("ek,ek->e", change, change)
+    return float(edges.stiffness @ apart), float(edges.stiffness @ moved)
 
 
 @compiled(parallel=True)

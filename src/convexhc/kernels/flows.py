@@ -6,7 +6,7 @@ depend on the number of threads.
 
 from __future__ import annotations
 
-import math
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from numba import get_num_threads, prange
 from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
-from convexhc.kernels.compile import FAST, compiled
+from convexhc.kernels.compile import FAST, blocks, compiled, pays_to_compile
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
 
 Real = NDArray[Any]
@@ -62,6 +62,9 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
     and D = diag(pivot). O(m nnz(L)), by panels of columns: the factor is read once per panel, and
     every step is a vector operation on a row of it.
     """
+    if not pays_to_compile(max(4 * X.shape[0] ** 2, X.size)):
+        _substitute_in_numpy(X, start, row, value, pivot)
+        return
     if get_num_threads() > 1 and value.size * X.shape[1] > _WORTH_SHARING:
         _substitute_threaded(X, start, row, value, pivot)
         return
@@ -70,11 +73,29 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
         _substitute_panel(X, first, last, start, row, value, pivot)
 
 
-@compiled(fastmath=FAST)
+def _substitute_in_numpy(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) -> None:
+    columns = [slice(*ends) for ends in pairwise(start.tolist())]
+    for j, below in enumerate(columns):
+        X[row[below]] -= value[below, None] * X[j]
+    for j, below in reversed(list(enumerate(columns))):
+        X[j] = X[j] / pivot[j] - (value[below, None] * X[row[below]]).sum(axis=0)
+
+
 def add_squares(
     X: FloatArray, tail: IntArray, head: IntArray, conductance: FloatArray, out: FloatArray
 ) -> None:
     """Add sum_k Y_ek^2 of the flow Y_e = conductance_e (X_i - X_j) to ``out``. O(E m)."""
+    if pays_to_compile(tail.size * X.shape[1]):
+        _add_squares(X, tail, head, conductance, out)
+    else:
+        Y = conductance[:, None] * (X[tail] - X[head])
+        out += np.einsum("ek,ek->e", Y, Y)
+
+
+@compiled(fastmath=FAST)
+def _add_squares(
+    X: FloatArray, tail: IntArray, head: IntArray, conductance: FloatArray, out: FloatArray
+) -> None:
     for e in range(tail.size):
         i, j, total = tail[e], head[e], 0.0
         for k in range(X.shape[1]):
@@ -228,7 +249,6 @@ def scaled_inside(
                 y[k] *= factor
 
 
-@compiled()
 def surplus(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
     """Replace every row y by the d of least maximum norm with y - d in its dual ball.
 
@@ -236,26 +256,17 @@ def surplus(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
     after a soft threshold by ``soft`` has norm ``block``. Zero for rows inside their balls.
     O(60 E m).
     """
-    for e in range(Y.shape[0]):
-        y, s, b = Y[e], soft[e], block[e]
-        low, high = 0.0, 0.0
-        for k in range(y.size):
-            high = max(high, abs(y[k]) - s)
-        total = 0.0
-        for k in range(y.size):
-            total += max(abs(y[k]) - s, 0.0) ** 2
-        if math.sqrt(total) <= b:
-            for k in range(y.size):
-                y[k] = 0.0
-            continue
+    for some in blocks(Y.shape):
+        over = np.maximum(np.abs(Y[some]) - soft[some, None], 0.0)
+        inside = _lengths(over) <= block[some]
+        low, high = np.zeros(len(over)), over.max(axis=1, initial=0.0)
         for _ in range(60):
             t = 0.5 * (low + high)
-            total = 0.0
-            for k in range(y.size):
-                total += max(abs(y[k]) - s - t, 0.0) ** 2
-            if math.sqrt(total) <= b:
-                high = t
-            else:
-                low = t
-        for k in range(y.size):
-            y[k] = math.copysign(min(high, max(abs(y[k]) - s, 0.0)), y[k])
+            enough = _lengths(np.maximum(over - t[:, None], 0.0)) <= block[some]
+            high, low = np.where(enough, t, high), np.where(enough, low, t)
+        most = np.where(inside, 0.0, high)[:, None]
+        Y[some] = np.copysign(np.minimum(most, over), Y[some])
+
+
+def _lengths(X: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.einsum("ek,ek->e", X, X)))

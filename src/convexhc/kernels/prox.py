@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from convexhc._types import FloatArray
-from convexhc.kernels.compile import FAST, compiled
+from convexhc._types import BoolArray, FloatArray
+from convexhc.kernels.compile import FAST, blocks, compiled
 
 
 @compiled(fastmath=FAST)
@@ -37,6 +37,20 @@ def split(x: FloatArray, soft: float, block: float, inside: FloatArray) -> bool:
     return False
 
 
+def split_rows(X: FloatArray, soft: FloatArray, block: FloatArray, inside: FloatArray) -> BoolArray:
+    """`split` of every row, in numpy, for matrices too small for a kernel. O(rows x columns)."""
+    kept = np.abs(X)
+    kept -= soft[:, None]
+    np.maximum(kept, 0.0, out=kept)
+    norm = np.sqrt(np.einsum("ek,ek->e", kept, kept))
+    outside = norm > block
+    keep = np.zeros_like(norm)
+    np.divide(block, norm, out=keep, where=outside)
+    kept *= np.where(outside, 1.0 - keep, 0.0)[:, None]
+    np.subtract(X, np.copysign(kept, X), out=inside)
+    return np.asarray(~outside)
+
+
 @compiled()
 def norms(X: FloatArray, l1_ratio: float) -> FloatArray:
     """Mixed norm (1 - l1_ratio) |x|_2 + l1_ratio |x|_1 of every row. O(rows x columns)."""
@@ -50,7 +64,6 @@ def norms(X: FloatArray, l1_ratio: float) -> FloatArray:
     return out
 
 
-@compiled()
 def dual_norms(Y: FloatArray, l1_ratio: float) -> FloatArray:
     """Dual norm of every row: the least t with y in t ((1 - l1_ratio) Ball_2 + l1_ratio Ball_inf).
 
@@ -59,21 +72,13 @@ def dual_norms(Y: FloatArray, l1_ratio: float) -> FloatArray:
     by bisection to the last bit. O(rows x columns x 60).
     """
     out = np.empty(Y.shape[0])
-    for e in range(Y.shape[0]):
-        squares, largest = 0.0, 0.0
-        for k in range(Y.shape[1]):
-            squares += Y[e, k] * Y[e, k]
-            largest = max(largest, abs(Y[e, k]))
-        low, high = largest, math.sqrt(squares)
+    for some in blocks(Y.shape):
+        entries = np.abs(Y[some])
+        low, high = entries.max(axis=1, initial=0.0), np.sqrt((entries**2).sum(axis=1))
         for _ in range(60):
             t = 0.5 * (low + high)
-            excess = 0.0
-            for k in range(Y.shape[1]):
-                kept = max(abs(Y[e, k]) - t * l1_ratio, 0.0)
-                excess += kept * kept
-            if math.sqrt(excess) <= t * (1.0 - l1_ratio):
-                high = t
-            else:
-                low = t
-        out[e] = high
+            kept = np.maximum(entries - t[:, None] * l1_ratio, 0.0)
+            enough = np.sqrt((kept**2).sum(axis=1)) <= t * (1.0 - l1_ratio)
+            high, low = np.where(enough, t, high), np.where(enough, low, t)
+        out[some] = high
     return out

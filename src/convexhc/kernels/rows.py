@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.kernels.compile import FAST, compiled
@@ -19,26 +20,16 @@ def group_means(C: FloatArray, labels: Labels, mass: FloatArray) -> FloatArray:
     Groups are numbered from zero, and none is empty.
     """
     weight = np.bincount(labels, mass)
-    out = np.zeros((weight.size, C.shape[1]))
-    _add_shares(np.ascontiguousarray(C), labels, mass / weight[labels], out)
-    return out
+    share, first = mass / weight[labels], np.arange(labels.size + 1)
+    shares = csc_array((share, labels, first), shape=(weight.size, labels.size))
+    return np.asarray(shares @ C)
 
 
-@compiled()
-def _add_shares(C: FloatArray, labels: Labels, share: FloatArray, out: FloatArray) -> None:
-    for i in range(labels.size):
-        g = labels[i]
-        for k in range(C.shape[1]):
-            out[g, k] += share[i] * C[i, k]
-
-
-@compiled()
 def interpolate_rows(A: FloatArray, B: FloatArray, t: FloatArray) -> FloatArray:
     """Row i is A_i + t_i (B_i - A_i). O(n m)."""
-    out = np.empty(A.shape)
-    for i in range(A.shape[0]):
-        for k in range(A.shape[1]):
-            out[i, k] = A[i, k] + t[i] * (B[i, k] - A[i, k])
+    out = B - A
+    out *= t[:, None]
+    out += A
     return out
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,10 @@ from scipy.sparse.linalg import spilu
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels import flows as flow_kernels
+from convexhc.kernels.compile import interpreted, pays_to_compile
 from convexhc.kernels.elimination import count_fill, eliminate
+
+P = ParamSpec("P")
 
 # Entries of L over n^2 from which a dense factor is faster: its products run in BLAS.
 _DENSE_FILL = 0.15
@@ -61,14 +65,28 @@ class Elimination:
         self._edge = np.argsort(high, kind="stable")
         self._start = np.concatenate([[0], np.cumsum(np.bincount(high, minlength=n))])
         self._other = low[self._edge]
-        self._parent, count = np.full(n, -1), np.zeros(n, np.int64)
-        count_fill(self._start, self._other, self._parent, count)
-        self.column = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
+
+    @cached_property
+    def _tree(self) -> tuple[IntArray, NDArray[np.int32]]:
+        """Parents in the elimination tree, and pointers to the columns of L."""
+        parent = np.full(self.n, -1)
+        count = np.zeros(self.n, np.int64)
+        self._version(count_fill)(self._start, self._other, parent, count)
+        return parent, np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
 
     @property
+    def column(self) -> NDArray[np.int32]:
+        """Pointers to the columns of L."""
+        return self._tree[1]
+
+    @cached_property
     def is_dense(self) -> bool:
         """Whether L is so full that it is better stored as a square."""
         return bool(self.column[-1] > _DENSE_FILL * self.n**2)
+
+    def _version(self, kernel: Callable[P, None]) -> Callable[P, None]:
+        """The compiled kernel, or for few nodes the interpreted one."""
+        return kernel if pays_to_compile(4 * self.n**2) else interpreted(kernel)
 
     def factor(self, conductance: FloatArray) -> SparseFactor | DenseFactor:
         """Factor under positive conductances."""
@@ -87,11 +105,11 @@ class Elimination:
 
     def _sparse_factor(self, conductance: FloatArray, degree: FloatArray) -> SparseFactor:
         row, value = np.empty(self.column[-1], np.int32), np.empty(self.column[-1])
-        eliminate(
+        self._version(eliminate)(
             self._start,
             self._other,
             conductance[self._edge],
-            self._parent,
+            self._tree[0],
             self.column,
             row,
             value,
