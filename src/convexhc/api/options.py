@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from convexhc._checks import checked_count, checked_number, named
+from convexhc._checks import LARGEST, checked_count, checked_number, named
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
 from convexhc.path.checkpoint import Checkpoint
@@ -41,7 +41,7 @@ def _checked_lambdas(lambdas: Lambdas) -> tuple[float, ...] | int | None:
         return int(lambdas)
     if isinstance(lambdas, bool | int | float | str):
         raise TypeError(f"lambdas must be a sequence of numbers or a count, received {lambdas!r}.")
-    grid = sorted({checked_number("every entry of lambdas", lam) for lam in lambdas})
+    grid = sorted({checked_number("every entry of lambdas", lam, upper=LARGEST) for lam in lambdas})
     if not grid:
         raise ValueError("lambdas is empty: give at least one, or leave it out.")
     return tuple(grid)

@@ -10,12 +10,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.compile import FAST, compiled
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
+from convexhc.kernels.threads import thread_count
 
 Real = NDArray[Any]
 Pointer = NDArray[np.int32]
@@ -62,7 +63,7 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
     and D = diag(pivot). O(m nnz(L)), by panels of columns: the factor is read once per panel, and
     every step is a vector operation on a row of it.
     """
-    if get_num_threads() > 1 and value.size * X.shape[1] > _WORTH_SHARING:
+    if thread_count() > 1 and value.size * X.shape[1] > _WORTH_SHARING:
         _substitute_threaded(X, start, row, value, pivot)
         return
     for first in range(0, X.shape[1], _PANEL):
