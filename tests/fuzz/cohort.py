@@ -12,7 +12,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -26,16 +26,22 @@ POISONED, DEADLY = 5, 10
 OPTIONS: dict[str, Any] = {"similarity": "two_hop", "lambdas": 4, "test_structure": False}
 
 
-class Deadly:
-    """A graph that ends any process that reads it but the one that made it."""
+class Deadly(list[Any]):
+    """A list of edges that ends any process that reads it but the one that made it."""
 
-    def __init__(self, graph: np.ndarray) -> None:
-        self.graph, self.home = graph, os.getpid()
+    home = 0
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __iter__(self) -> Iterator[Any]:
         if os.getpid() != self.home:
             os._exit(1)
-        return self.graph
+        return super().__iter__()
+
+
+def deadly(kind: type[Deadly]) -> Deadly:
+    """Such a list, made by this process."""
+    edges = kind([("a", "b", 1.0), ("b", "c", 1.0)])
+    edges.home = os.getpid()
+    return edges
 
 
 class DeadlyOnArrival(Deadly):
@@ -55,8 +61,9 @@ def sound(rng: np.random.Generator) -> np.ndarray:
 def poisoned(number: int, rng: np.random.Generator) -> Any:
     """Not a number, negative weights, a wrong shape, other types, asymmetric, or deadly."""
     W = sound(rng)
-    bad: list[Any] = [np.where(W > 0.5, np.nan, W), -W - 0.1, W[:-1], "no such file", None]
-    bad += [np.triu(W), np.full((3, 3), np.inf), np.zeros((0, 0)), Deadly(W), DeadlyOnArrival(W)]
+    bad: list[Any] = [np.full_like(W, np.nan), -W - 0.1, W[:-1], "no such file", None]
+    bad += [np.triu(W + 1.0), np.full((3, 3), np.inf), np.zeros((0, 0))]
+    bad += [deadly(Deadly), deadly(DeadlyOnArrival)]
     return bad[number % DEADLY]
 
 

@@ -150,7 +150,8 @@ def similarity(family: Callable[[Rng, int], Any], rng: Rng) -> Any:
         return K
     choice = rng.integers(8)
     if choice == 0:
-        return K.astype(np.float32)
+        with np.errstate(over="ignore"):
+            return K.astype(np.float32)
     if choice == 1 and np.abs(K).max() < 1e9:
         return np.round(K).astype(np.int64)
     if choice == 2:
@@ -183,7 +184,7 @@ def options(rng: Rng) -> dict[str, Any]:
     }
 
 
-def single(case: Path) -> str:
+def single(case: Path | str) -> str:
     """One lam: the outcome, or what was wrong."""
     rng, family = _case(case)
     K = None
@@ -202,19 +203,17 @@ def single(case: Path) -> str:
     return _judged(attempt)
 
 
-def path(case: Path) -> str:
+def path(case: Path | str) -> str:
     """One path of any model: the outcome, or what was wrong."""
     rng, family = _case(case)
 
     def attempt() -> str:
-        kind = int(rng.integers(5))
+        kind, most = int(rng.integers(5)), None
         if kind == 0:
             n = int(rng.choice([1, 2, 5, 20]))
-            X = rng.normal(size=(n, 2))[rng.integers(n, size=n)]
-            X = X * float(rng.choice([0.0, 1e-150, 1e-8, 1.0, 1e8, 1e150])) + float(
-                rng.choice([0.0, 0.1, 1e6])
-            )
-            X[:, 0] *= float(rng.choice([1.0, 1e-9]))
+            X = rng.normal(size=(n, 2))[rng.integers(n, size=n)] * rng.choice([0.0, 1.0])
+            X[:, 0] *= float(rng.choice([1.0, 1e-6]))
+            X = (X + rng.choice([0.0, 0.1, 1e6])) * rng.choice([1e-150, 1e-8, 1.0, 1e8, 1e150])
             found = convexhc.solve_points_path(X, 8, weights=int(rng.integers(1, 6)))
         else:
             K = similarity(family, rng)
@@ -234,12 +233,12 @@ def path(case: Path) -> str:
                     max_iter=2000,
                     **chosen,
                 )
-        return judged_path(found)
+        return judged_path(found, most)
 
     return _judged(attempt)
 
 
-def _case(case: Path) -> tuple[Rng, Callable[[Rng, int], Any]]:
+def _case(case: Path | str) -> tuple[Rng, Callable[[Rng, int], Any]]:
     """The random numbers of a case, ``family-seed-number``."""
     name, seed, number = str(case).split("-")
     family = next(one for one in FAMILIES if one.__name__ == name)
@@ -272,15 +271,18 @@ def judged_solution(found: Solution, K: Any) -> str:
     return SOLVED if found.status is Status.SOLVED else found.status.name
 
 
-def judged_path(found: SolvedPath) -> str:
-    """SOLVED, the name of the first other status, or what is wrong."""
+def judged_path(found: SolvedPath, most: int | None = None) -> str:
+    """SOLVED, the name of the first other status, or what is wrong.
+
+    A path from above is incomplete if there are never more than ``most`` clusters.
+    """
     numbers = [(one.lam, one.objective, one.relative_gap, one.residual) for one in found.levels]
     if not np.isfinite(numbers).all():
         return f"failed: not finite {numbers}"
     if not found.levels:
         return "failed: no level"
     others = [one.status.name for one in found.levels if one.status is not Status.SOLVED]
-    return others[0] if others else SOLVED if found.complete else "INCOMPLETE"
+    return others[0] if others else SOLVED if found.complete or most else "failed: incomplete"
 
 
 def run(arguments: argparse.Namespace) -> int:
