@@ -67,14 +67,20 @@ def poisoned(number: int, rng: np.random.Generator) -> Any:
     return bad[number % DEADLY]
 
 
-def cohort(count: int, seed: int) -> dict[Hashable, Any]:
-    """So many graphs; the names of the poisoned ones begin with "bad"."""
+def cohort(count: int, seed: int, *, arrive: bool = True) -> dict[Hashable, Any]:
+    """So many graphs; the names of the poisoned ones begin with "bad".
+
+    Those that kill on arrival are left out if they do not ``arrive``: a local cluster of Dask
+    unpacks graphs in the calling process, too.
+    """
     rng, graphs = np.random.default_rng(seed), dict[Hashable, Any]()
     for number in range(count):
         if number % POISONED:
             graphs[f"good {number}"] = sound(rng)
         else:
-            graphs[f"bad {number}"] = poisoned(number // POISONED, rng)
+            graph = poisoned(number // POISONED, rng)
+            if arrive or not isinstance(graph, DeadlyOnArrival):
+                graphs[f"bad {number}"] = graph
     return graphs
 
 
@@ -94,7 +100,7 @@ def faults(graphs: dict[Hashable, Any], found: convexhc.Cohort, sample: int) -> 
 
 def run(arguments: argparse.Namespace) -> int:
     """Solve a cohort on joblib or on a local Dask cluster; 1 if anything is wrong."""
-    graphs = cohort(arguments.graphs, arguments.seed)
+    graphs = cohort(arguments.graphs, arguments.seed, arrive=not arguments.dask)
     began = time.monotonic()
     with ExitStack() as context:
         if arguments.dask:

@@ -25,6 +25,9 @@ MethodLike = str | Method[FusionProblem, Any]
 OnLevel = Callable[[Level], object]
 Progress = bool | ProgressLine | OnLevel
 
+# Bisection of the default step solves about so many lam, on graphs of hundreds of nodes.
+_MOST_SEARCHED = 80
+
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "doubly_stochastic": DoublyStochastic,
     "simplex": RowSimplex,
@@ -112,6 +115,13 @@ class Options:
     def grid(self) -> tuple[float, ...] | None:
         """The lam asked for, increasing; None if they are to be found."""
         return self.lambdas if isinstance(self.lambdas, tuple) else None
+
+    @property
+    def most_levels(self) -> int:
+        """How many lam are solved, or about how many a search solves at most."""
+        if self.grid is not None:
+            return len(self.grid)
+        return self.lambdas if isinstance(self.lambdas, int) else _MOST_SEARCHED
 
     def keeper(self, *, small: bool) -> Callable[[float], bool]:
         """Whether to keep the centroids of a lam; by default of all if the problem is ``small``."""
