@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+import convexhc
 from convexhc import similarity
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -460,3 +461,20 @@ def test_a_missing_entry_of_an_anndata_object_is_named():
     cells = SimpleNamespace(obsp={"distances": GOOD}, obs_names=pd.Index(["a", "b", "c"]))
     with pytest.raises(ValueError, match=r"no obsp\['connectivities'\]: it has \['distances'\]"):
         as_graph(cells)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "what"),
+    [
+        (lambda: convexhc.solve(GOOD, 1e308), "lam must be between 0 and 1e.60, received 1e.308"),
+        (lambda: convexhc.solve_path(GOOD, [1.0, 1e300]), "every entry of lambdas must be between"),
+        (lambda: convexhc.smooth_path(GOOD, [1.0, 1e300]), "must be between 0 and 1e.60"),
+        (lambda: similarity.two_hop(GOOD, shift=1e308), "shift, unless 'auto', must be between"),
+        (lambda: convexhc.solve(1e300 * GOOD, 1.0), "weights must be at most 1e.60, the largest"),
+        (lambda: convexhc.solve(1e-200 * GOOD, 1.0), "take another unit"),
+        (lambda: convexhc.solve_points_path([[1e200], [0.0]], weights=1), "take another unit"),
+    ],
+)
+def test_numbers_whose_products_overflow_are_refused(attempt, what):
+    with pytest.raises(ValueError, match=what):
+        attempt()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures.process import BrokenProcessPool
+from types import SimpleNamespace
 
+import deadly_tasks
 import joblib
 import numba
 import numpy as np
@@ -12,6 +15,7 @@ from threadpoolctl import threadpool_info
 
 import convexhc
 from convexhc.api import cohort as module
+from convexhc.api import worker_pool
 from convexhc.kernels.threads import limited_threads
 from laws import random_kernel
 
@@ -223,13 +227,13 @@ def test_every_graph_is_submitted_at_once_so_that_workers_can_join_later(graphs,
     handed, seen = [], []
 
     def delayed(function):
-        def hand(task):
-            handed.append(task.name)
-            return joblib.delayed(function)(task)
+        def hand(*arguments):
+            handed.append(arguments)
+            return joblib.delayed(function)(*arguments)
 
         return hand
 
-    monkeypatch.setattr(module, "delayed", delayed)
+    monkeypatch.setattr(worker_pool, "delayed", delayed)
     many = dict.fromkeys(range(24), graphs["g0"])
     with joblib.parallel_config("threading"):
         convexhc.solve_paths(many, n_jobs=2, **PAPER, on_result=lambda *_: seen.append(len(handed)))
@@ -279,3 +283,45 @@ def test_a_dask_cluster_gives_the_same_paths_and_survives_a_failure(graphs, sing
     for name, path in cohort.paths.items():
         assert_same(path, singles[name])
     assert len(list((tmp_path / "kept").iterdir())) == 4
+
+
+def test_killed_workers_lose_only_the_tasks_that_kill_them(tmp_path):
+    """Of twenty, one kills every worker, one every worker that receives it, one only the first."""
+    tasks = dict(enumerate([*range(20)]))
+    tasks |= {3: "kill", 8: deadly_tasks.KillsOnArrival(), 15: tmp_path / "once"}
+    found = dict(worker_pool.in_workers(deadly_tasks.doubled, tasks, 2, lambda task, error: "lost"))
+    expected = {k: 2 * k for k in range(20)} | {3: "lost", 8: "lost", 15: 0}
+    assert found == expected
+
+
+def test_a_graph_whose_workers_died_is_reported():
+    task = module._Task(0, "a", np.eye(2), {}, 1)
+    outcome = module._lost(task, BrokenProcessPool("killed"))
+    assert outcome.path is None
+    assert "BrokenProcessPool: two workers died while they solved it" in outcome.error
+
+
+class KilledError(Exception):
+    """What Dask raises."""
+
+
+@pytest.mark.parametrize("killed", [BrokenProcessPool, KilledError])
+def test_without_a_note_of_what_was_started_the_culprit_is_found_by_halving(killed, monkeypatch):
+    """As on other machines, or where a graph kills the worker that receives it."""
+    seen = []
+
+    def pool(function, tasks, group, folder, n_jobs):
+        seen.append(len(group))
+        for position in group:
+            if position == 5:
+                raise killed
+            yield position, function(tasks[position])
+
+    monkeypatch.setattr(worker_pool, "_pool", pool)
+    distributed = SimpleNamespace(KilledWorker=KilledError)
+    monkeypatch.setitem(worker_pool.sys.modules, "distributed", distributed)
+    tasks = {position: position for position in range(12)}
+    found = dict(worker_pool.in_workers(lambda k: 2 * k, tasks, 2, lambda k, error: None))
+    assert found == {k: None if k == 5 else 2 * k for k in tasks}
+    assert seen[0] == 12
+    assert seen.count(1) >= 2

@@ -9,6 +9,11 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+# Largest weights, coordinates and lam: products of five of them are finite.
+LARGEST = 1e60
+# Smallest largest entry of a similarity or of points: its square must not vanish beside 1.
+SMALLEST = 1e-60
+
 
 def checked_number(
     name: str,
@@ -38,6 +43,18 @@ def checked_number(
         limit = limit if upper == np.inf else f"between 0 and {upper:g}"
         raise ValueError(f"{name} must be {limit}, received {value!r}.")
     return number
+
+
+def check_magnitude(what: str, largest: float) -> None:
+    """Raise ValueError if a set of numbers is so large or so small that products leave the range.
+
+    ``largest`` is the largest of their absolute values.
+    """
+    if largest > LARGEST or 0.0 < largest < SMALLEST:
+        raise ValueError(
+            f"{what} must be between {SMALLEST:g} and {LARGEST:g} or all zero, the largest is "
+            f"{largest:.4g}: take another unit. Clusters do not depend on it."
+        )
 
 
 def checked_count(name: str, value: SupportsIndex, *, lower: int = 1) -> int:

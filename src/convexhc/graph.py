@@ -234,6 +234,12 @@ class Graph:
         """Number of edges, self-loops not counted."""
         return len(self.weight)
 
+    @property
+    def largest(self) -> float:
+        """Largest absolute entry."""
+        sizes = (float(np.abs(one).max(initial=0.0)) for one in (self.weight, self.diagonal))
+        return max(sizes)
+
     def matrix(self) -> sparse.csr_array:
         """Return the (n, n) symmetric matrix, diagonal included, without stored zeros."""
         loops = np.flatnonzero(self.diagonal)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from convexhc._checks import checked_count, named
+from convexhc._checks import LARGEST, checked_count, named
 from convexhc._types import FloatArray, IntArray
 
 Symmetrize = Literal["mean", "max", "min"]
@@ -98,6 +98,11 @@ def check_structure(graph: Any) -> None:
         raise ValueError(f"diagonal must have shape ({graph.n},), got {graph.diagonal.shape}")
     if not (np.isfinite(graph.weight).all() and np.isfinite(graph.diagonal).all()):
         raise ValueError("weights must be finite: NaN or infinity found (or an overflowed sum)")
+    if graph.largest > LARGEST:
+        raise ValueError(
+            f"weights must be at most {LARGEST:g}, the largest is {graph.largest:.4g}: divide them "
+            "by it, which changes no clusters"
+        )
     if not graph.weight.all():
         raise ValueError("edges must not have weight zero: leave them out")
     inside = (graph.tail >= 0) & (graph.tail < graph.head) & (graph.head < graph.n)

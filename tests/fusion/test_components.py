@@ -75,7 +75,7 @@ def test_objective_gap_and_iterations_are_sums():
     options = {"start": None, "second": None, "tol": 1e-2, "max_iter": 200}
     for lam in (0.02, 0.1, 0.4):
         whole = parts.solve(lam, **options)
-        each = [part.solve(lam, floor=0.0, **options) for part in parts.parts]
+        each = [part.solve(lam, **options) for part in parts.parts]
         for value in ("objective", "gap"):
             total = sum(getattr(one.certificate, value) for one in each)
             assert_allclose(getattr(whole.certificate, value), total, rtol=1e-9, atol=1e-13)

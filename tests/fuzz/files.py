@@ -23,9 +23,9 @@ import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import anndata
 import networkx as nx
@@ -250,13 +250,17 @@ def judged(message: str, name: str) -> str:
 
 
 class Reader:
-    """A forked process that reads files with limits, and is replaced when it dies or is old."""
+    """A forked process that runs some functions with limits, and is replaced when it dies or ages.
 
-    def __init__(self) -> None:
+    The functions take an input, by default a file, and return the outcome.
+    """
+
+    def __init__(self, *functions: Callable[[Any], str]) -> None:
+        self.functions = functions or (read_graph, read_results)
         self.child, self.inputs = 0, 0
 
-    def attempt(self, read: Callable[[Path], str], file: Path) -> tuple[str, float]:
-        """Outcome and seconds of reading a file."""
+    def attempt(self, read: Callable[[Any], str], file: Path) -> tuple[str, float]:
+        """Outcome and seconds of one function on one input."""
         if self.inputs == INPUTS_PER_CHILD:
             self.close()
         if not self.child:
@@ -280,7 +284,7 @@ class Reader:
             os.close(asked)
             os.close(told)
             try:
-                _serve(os.fdopen(heard), os.fdopen(answered, "w"))
+                _serve(self.functions, os.fdopen(heard), os.fdopen(answered, "w"))
             finally:
                 os._exit(0)
         os.close(heard)
@@ -299,13 +303,13 @@ class Reader:
         return status
 
 
-def _serve(heard: IO[str], answered: IO[str]) -> None:
-    """In the child: read the files asked for, one by one, and tell the outcomes."""
+def _serve(functions: Sequence[Callable[[Any], str]], heard: IO[str], answered: IO[str]) -> None:
+    """In the child: run what is asked for, one input at a time, and tell the outcomes."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     warnings.simplefilter("ignore")
-    readers = {read.__name__: read for read in (read_graph, read_results)}
+    readers = {read.__name__: read for read in functions}
     for line in heard:
         name, file = line.rstrip("\n").split(" ", 1)
         signal.alarm(SECONDS)

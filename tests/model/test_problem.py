@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+from convexhc.api.points_path import solve_points_path
 from convexhc.graph import Graph
 from convexhc.model import constraint as constraint_module
 from convexhc.model.problem import Certificate, cluster_means, fuse, graph_problem
+from convexhc.solvers.choose import choose_method
+from convexhc.solvers.loop import Status, run
 from laws import (
     METHODS,
     assert_convex_between,
@@ -196,3 +199,51 @@ def test_fusing_rows_of_different_mass_keeps_the_sums(seed):
     fused = fuse(D, labels, mass)
     np.testing.assert_allclose(mass @ fused, 1.0, atol=1e-12)
     np.testing.assert_allclose(fused.sum(axis=1), 1.0, atol=1e-12)
+
+
+def centred_problem(scale=1.0, lam=20.0):
+    """A kernel whose rows sum to zero: the objective of the consensus is zero."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(9, 3))
+    X -= X.mean(axis=0)
+    W = np.triu(rng.random((9, 9)), 1)
+    K = Graph.from_matrix(scale * (X @ X.T), signed=True)
+    return graph_problem(K, scale * lam, weights=Graph.from_matrix(W + W.T))
+
+
+@pytest.mark.parametrize("method", ["admm", "primal_dual"])
+def test_a_consensus_without_objective_is_solved(method):
+    problem = centred_problem()
+    solution = run(problem, choose_method(problem, method), tol=1e-6, max_iter=2000)
+    assert solution.status is Status.SOLVED
+    assert solution.n_clusters == 1
+    assert abs(solution.certificate.objective) <= 1e-12
+    assert solution.certificate.scale == problem.floor > 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_the_relative_gap_does_not_depend_on_the_unit(scale):
+    one, other = centred_problem(), centred_problem(scale)
+    Y = np.zeros((one.penalty.n_edges, 9))
+    for C in (np.eye(9), np.full((9, 9), 1 / 9)):
+        gaps = [problem.certify(C, Y).relative_gap for problem in (one, other)]
+        assert gaps[1] == pytest.approx(gaps[0], rel=1e-6)
+        assert gaps[0] > 0.1
+
+
+@given(seeds)
+def test_the_scale_of_a_nonnegative_similarity_is_its_objective(seed):
+    """At the consensus the objective is smallest, and still above the floor."""
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.random((12, 12)) * (rng.random((12, 12)) < 0.4), 1)
+    problem = graph_problem(Graph.from_matrix(W + W.T + np.diag((W + W.T).sum(axis=1))), 1.0)
+    consensus = np.full((12, 12), 1 / 12)
+    assert abs(problem.objective(consensus)) >= problem.floor
+
+
+@pytest.mark.parametrize("at", [0.1, 1e6, 1 / 3])
+def test_identical_points_are_solved(at):
+    """Means of equal numbers differ from them by round-off, which is all of the objective."""
+    path = solve_points_path(np.full((7, 3), at), [0.1, 1.0], weights=3)
+    assert all(level.status is Status.SOLVED for level in path.levels)
+    assert [len(set(level.labels.tolist())) for level in path.levels] == [1, 1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -129,3 +131,25 @@ def test_start_that_violates_the_constraint_gives_no_false_certificate(method):
     assert found.status is Status.SOLVED
     assert found.certificate.residual <= 1e-6
     assert found.objective >= exact.objective - 1e-8 * abs(exact.objective)
+
+
+def test_a_gap_that_does_not_fall_ends_the_run_with_advice():
+    problem, _, dual = shrinking_pair()
+    stuck = Scripted(problem.fidelity.target.copy(), dual)
+    found = run(problem, stuck, tol=1e-6, max_iter=100_000)
+    assert found.status is Status.STAGNATED
+    assert "another method" in found.status.value
+    assert found.n_iter < 10_000
+
+
+def test_a_gap_that_falls_slowly_does_not_count_as_stagnation():
+    problem, best, dual = shrinking_pair()
+
+    @dataclass
+    class Slow(Scripted):
+        def step(self, problem, state):
+            self.stepped += 1
+            state["C"] = self.best + (problem.fidelity.target - self.best) / self.stepped**0.1
+            state["Y"] = self.dual
+
+    assert run(problem, Slow(best, dual), tol=1e-6, max_iter=20_000).status is Status.MAX_ITER

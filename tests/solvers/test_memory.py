@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import convexhc
 from convexhc import datasets, similarity
+from convexhc.api import graph_path
 from convexhc.api.options import Options
 from convexhc.api.single_lam import read_problem
 from convexhc.model.problem import smooth_problem
@@ -83,6 +85,8 @@ def test_a_solve_that_does_not_fit_is_rejected_with_both_figures(call, method, k
 @pytest.mark.parametrize("call", ["solve", "solve_path"])
 def test_one_byte_too_few_is_rejected(call, kernel, monkeypatch):
     needed = memory.estimate(prepared(kernel), "primal_dual")
+    if call == "solve_path":
+        needed = memory.path_estimate(prepared(kernel), "primal_dual", keep=True, solved=1)
     arguments = (kernel, 0.3) if call == "solve" else (kernel, [0.3])
     function = getattr(convexhc, call)
     monkeypatch.setattr(memory, "available", lambda: needed - 1)
@@ -161,3 +165,39 @@ def test_the_smallest_enclosing_limit_applies(version, tmp_path, monkeypatch):
     assert memory.available() == 0
     (step.parent / most).unlink()
     assert memory.available() == 5000
+
+
+@pytest.mark.parametrize("options", [{}, {"lambdas": 5}, {"max_clusters": 6}])
+def test_a_path_is_promised_more_than_its_peak(options, monkeypatch):
+    """What is checked before a path bounds what it allocates, and by less than four times."""
+    kernel = similarity.two_hop(datasets.fractal_graph(0, n_meta=1).adjacency, shift=0.05)
+    given, promised = {"tol": 1e-3, "lam_step": 0.3, **options}, []
+    require = memory.require_memory
+
+    def noted(what, needed, cheaper):
+        promised.append(needed)
+        require(what, needed, cheaper)
+
+    for module in (memory, graph_path):
+        monkeypatch.setattr(module, "require_memory", noted)
+    convexhc.solve_path(kernel, **given)
+    tracemalloc.start()
+    try:
+        convexhc.solve_path(kernel, **given)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= promised[-1] <= 4.0 * peak
+
+
+def test_a_path_from_above_that_does_not_fit_is_rejected(kernel, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"from above with 5 clusters needs .* \(max_clusters\)"):
+        convexhc.solve_path(kernel, max_clusters=5)
+
+
+def test_a_limit_of_the_address_space_applies(monkeypatch):
+    resource = pytest.importorskip("resource")
+    used = int(Path(memory._OWN_SIZE).read_text().split()[0]) * resource.getpagesize()
+    monkeypatch.setattr(memory.resource, "getrlimit", lambda which: (used + 10**9, -1))
+    assert 0 < memory.available() < 1.5e9

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
-from joblib import Parallel, delayed
 
 from convexhc._checks import checked_count
 from convexhc.api.clustering import FROM_POINTS, cluster
 from convexhc.api.single_lam import similarity_record
+from convexhc.api.worker_pool import in_workers
 from convexhc.io import as_graph
 from convexhc.kernels.threads import limited_threads
 from convexhc.path.path import Path
@@ -148,8 +148,10 @@ def solve_paths(
 
     Notes
     -----
-    A worker that is killed, for instance for lack of memory, ends the call. The paths finished
-    until then are in the folder, and a second call solves the rest.
+    A worker that is killed, for instance for lack of memory, is replaced. The graphs that it may
+    have been solving are solved again, one at a time; one with which a second worker dies is
+    reported in ``failed``. With one job there is no worker: the calling process is killed, the
+    paths finished until then are in the folder, and a second call solves the rest.
 
     Examples
     --------
@@ -198,27 +200,31 @@ def _outcomes(
                 yield task.position, saved
                 continue
         unsolved[task.position] = task
-    # Dispatch everything at once: otherwise joblib sizes its queue by the first workers, and
-    # workers that join a cluster later stay idle.
-    workers = Parallel(
-        n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="all"
-    )
-    for position, outcome in workers(delayed(_solve)(task) for task in unsolved.values()):
+    for position, outcome in in_workers(_solve, unsolved, n_jobs, _lost):
         file = unsolved[position].file
         if file is not None and outcome.path is not None:
             outcome.path.save(file)
         yield position, outcome
 
 
-def _solve(task: _Task) -> tuple[int, Outcome]:
+def _solve(task: _Task) -> Outcome:
     """Solve one path, in a worker; an error becomes an outcome."""
     begun = time.perf_counter()
     try:
         with limited_threads(task.n_threads):
             path = cluster(task.graph, **task.options)
     except Exception as error:
-        return task.position, _failure(task.name, error)
-    return task.position, Outcome(task.name, path, seconds=time.perf_counter() - begun)
+        return _failure(task.name, error)
+    return Outcome(task.name, path, seconds=time.perf_counter() - begun)
+
+
+def _lost(task: _Task, error: Exception) -> Outcome:
+    """The outcome of a graph whose workers were killed twice."""
+    said = (
+        f"{type(error).__name__}: two workers died while they solved it, the second with no other "
+        "graph: it needs more memory than there is, or its own code ends the process."
+    )
+    return Outcome(task.name, None, said, "".join(traceback.format_exception(error)))
 
 
 def _failure(name: Hashable, error: Exception) -> Outcome:

@@ -8,6 +8,7 @@ from typing import Any
 from convexhc.api.options import Keep, Lambdas, MethodLike, Monitor, OnLevel, Options, Progress
 from convexhc.api.single_lam import read_problem, similarity_record
 from convexhc.kernels.threads import threads_along
+from convexhc.model.problem import FusionProblem
 from convexhc.path.engine import FusionModel, run
 from convexhc.path.graph_model import GraphModel
 from convexhc.path.path import Path
@@ -15,7 +16,12 @@ from convexhc.path.plan import Bisecting, Descending, Grid, Plan
 from convexhc.progress_line import compile_notice, progress_listener
 from convexhc.provenance import Provenance, fingerprint
 from convexhc.solvers.choose import choose_method
-from convexhc.solvers.memory import check_memory
+from convexhc.solvers.memory import (
+    check_memory,
+    coarse_path_estimate,
+    path_estimate,
+    require_memory,
+)
 
 # Centroids of every lam are kept by default up to this many nodes.
 _KEEP_NODES = 1000
@@ -117,8 +123,7 @@ def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path
     """The path of the paper's problem, with checked options."""
     graph, problem = read_problem(K, 0.0, weights=weights, options=options)
     from_above = options.max_clusters is not None
-    if not from_above:
-        check_memory(problem, choose_method(problem, options.method).name)
+    _check_memory(problem, options)
     provenance = Provenance.of(
         options.record(similarity=similarity_record(K)), fingerprint(graph, problem.penalty.graph)
     )
@@ -136,6 +141,24 @@ def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path
             store=monitor.store(provenance, problem),
             listen=progress_listener(monitor.progress, monitor.on_check, plan),
         )
+
+
+def _check_memory(problem: FusionProblem, options: Options) -> None:
+    """Raise MemoryError if the path does not fit; every kept level counts."""
+    keeps = callable(options.keep) or options.keeper(small=problem.shape[0] <= _KEEP_NODES)(0.0)
+    if options.max_clusters is not None:
+        groups = Descending.crowd_factor * options.max_clusters + Descending.crowd_offset
+        kept = options.most_levels if keeps else 0
+        needed = coarse_path_estimate(problem, "admm", groups, kept=kept)
+        require_memory(
+            f"a path from above with {options.max_clusters} clusters",
+            needed,
+            "ask for fewer clusters (max_clusters), or keep fewer edges (weights=10)",
+        )
+        return
+    method = choose_method(problem, options.method).name
+    needed = path_estimate(problem, method, keep=keeps, solved=options.most_levels)
+    check_memory(problem, method, needed)
 
 
 def choose_plan(model: FusionModel[Any], options: Options) -> Plan:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from convexhc._checks import checked_count, checked_number, named
+from convexhc._checks import LARGEST, checked_count, checked_number, named
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
 from convexhc.path.checkpoint import Checkpoint
@@ -24,6 +24,9 @@ Lambdas = Iterable[float] | int | None
 MethodLike = str | Method[FusionProblem, Any]
 OnLevel = Callable[[Level], object]
 Progress = bool | ProgressLine | OnLevel
+
+# Bisection of the default step solves about so many lam, on graphs of hundreds of nodes.
+_MOST_SEARCHED = 80
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "doubly_stochastic": DoublyStochastic,
@@ -41,7 +44,7 @@ def _checked_lambdas(lambdas: Lambdas) -> tuple[float, ...] | int | None:
         return int(lambdas)
     if isinstance(lambdas, bool | int | float | str):
         raise TypeError(f"lambdas must be a sequence of numbers or a count, received {lambdas!r}.")
-    grid = sorted({checked_number("every entry of lambdas", lam) for lam in lambdas})
+    grid = sorted({checked_number("every entry of lambdas", lam, upper=LARGEST) for lam in lambdas})
     if not grid:
         raise ValueError("lambdas is empty: give at least one, or leave it out.")
     return tuple(grid)
@@ -117,6 +120,13 @@ class Options:
     def grid(self) -> tuple[float, ...] | None:
         """The lam asked for, increasing; None if they are to be found."""
         return self.lambdas if isinstance(self.lambdas, tuple) else None
+
+    @property
+    def most_levels(self) -> int:
+        """How many lam are solved, or about how many a search solves at most."""
+        if self.grid is not None:
+            return len(self.grid)
+        return self.lambdas if isinstance(self.lambdas, int) else _MOST_SEARCHED
 
     def keeper(self, *, small: bool) -> Callable[[float], bool]:
         """Whether to keep the centroids of a lam; by default of all if the problem is ``small``."""

@@ -23,7 +23,7 @@ from convexhc.progress_line import compile_notice, progress_listener
 from convexhc.provenance import Provenance
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.point_kernels import read_points
-from convexhc.solvers.memory import check_memory
+from convexhc.solvers.memory import check_memory, path_estimate
 
 # Centroids of every lam are kept by default up to this many numbers per lam.
 _KEEP_NUMBERS = 100_000
@@ -151,7 +151,10 @@ def points_path(
     X are those of the leaves of a graph, and ``features`` those of its nodes.
     """
     problem = points_problem(X, weights, 0.0, l1_ratio=options.l1_ratio)
-    check_memory(problem, "newton")
+    keeper = options.keeper(small=X.size <= _KEEP_NUMBERS)
+    keeps = callable(options.keep) or keeper(0.0)
+    needed = path_estimate(problem, "newton", keep=keeps, solved=options.most_levels)
+    check_memory(problem, "newton", needed)
     model = PointsModel(
         names,
         problem,
@@ -170,7 +173,7 @@ def points_path(
             model,
             plan,
             provenance,
-            keep=options.keeper(small=X.size <= _KEEP_NUMBERS),
+            keep=keeper,
             store=monitor.store(provenance, problem),
             listen=progress_listener(monitor.progress, monitor.on_check, plan),
         )

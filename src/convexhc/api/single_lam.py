@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from convexhc._checks import checked_number
+from convexhc._checks import LARGEST, check_magnitude, checked_number
 from convexhc.api.options import CONSTRAINTS, MethodLike, Options
 from convexhc.fusion.contraction import alone
 from convexhc.fusion.graph_proof import LEAST_TOL, TIGHTER, prove_graph
@@ -124,10 +124,11 @@ def read_problem(
 ) -> tuple[Graph, FusionProblem]:
     """Read and check the data of the paper's problem; refuse what is not convex."""
     graph = as_graph(K, signed=weights is not None)
+    check_magnitude("entries of the similarity", graph.largest)
     require_psd(graph)
     problem = graph_problem(
         graph,
-        checked_number("lam", lam),
+        checked_number("lam", lam, upper=LARGEST),
         weights=edge_weights(graph, weights),
         l1_ratio=options.l1_ratio,
         constraint=CONSTRAINTS[options.constraint](),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from convexhc._types import IntArray
-from convexhc.fusion.points_solve import is_within, solve_points
+from convexhc.fusion.points_solve import solve_points
 from convexhc.model.constraint import Free
 from convexhc.model.fidelity import Proximity
 from convexhc.model.penalty import Differences
@@ -39,15 +39,12 @@ class Part:
         The problem on these alone, at any lam.
     n_components : int
         Number of components.
-    share : float
-        Nodes of the part over those of the whole.
     """
 
     nodes: IntArray
     edges: IntArray
     problem: FusionProblem
     n_components: int
-    share: float
 
     def restrict(self, solution: Solution | None) -> Solution | None:
         """A solution of the whole problem, restricted to the part; its certificate is not."""
@@ -67,7 +64,6 @@ class Part:
         start: Solution | None,
         second: Solution | None,
         tol: float,
-        floor: float,
         max_iter: int,
     ) -> Solution:
         """Solve the part at ``lam``; ``start`` and ``second`` are solutions of the whole problem.
@@ -76,11 +72,10 @@ class Part:
         its dual stays inside the growing balls: if they certify the mean, it is the answer.
         """
         problem, first = self.problem.at(lam), self.restrict(start)
-        own_floor = self.share * floor
         if first is not None and first.n_clusters == self.n_components and first.lam <= lam:
             mean = fuse(problem.fidelity.target, first.labels)
             proof = problem.certify(mean, first.dual)
-            if is_within(proof, tol, own_floor):
+            if proof.relative_gap <= tol:
                 return Solution(
                     mean, first.dual, first.labels, proof, Status.SOLVED, 0, lam, first.method
                 )
@@ -90,7 +85,6 @@ class Part:
             second=self.restrict(second),
             tol=tol,
             max_iter=max_iter,
-            floor=own_floor,
         )
 
 
@@ -126,13 +120,16 @@ class Parts:
         for number in range(int(bundle.max()) + 1):
             nodes = np.flatnonzero(of_node == number)
             own = FusionProblem(
-                Proximity(problem.fidelity.target[nodes]),
+                Proximity(
+                    problem.fidelity.target[nodes],
+                    least=nodes.size / graph.n * problem.fidelity.floor,
+                ),
                 replace(penalty, differences=Differences(graph.subgraph(nodes))),
                 Free(),
             )
             edges = np.flatnonzero(of_node[graph.tail] == number)
             count = int(np.count_nonzero(bundle == number))
-            parts.append(Part(nodes, edges, own, count, nodes.size / graph.n))
+            parts.append(Part(nodes, edges, own, count))
         return cls(problem, tuple(parts))
 
     def solve(
@@ -149,9 +146,7 @@ class Parts:
         if self.parts is None:
             return solve_points(problem, start=start, second=second, tol=tol, max_iter=max_iter)
         found = [
-            part.solve(
-                lam, start=start, second=second, tol=tol, floor=problem.floor, max_iter=max_iter
-            )
+            part.solve(lam, start=start, second=second, tol=tol, max_iter=max_iter)
             for part in self.parts
         ]
         return self._joined(problem, found, tol)

@@ -129,7 +129,7 @@ def solve_graph(
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
-        budget = max(tol * abs(proof.objective) - max(proof.gap, 0.0), 0.0)
+        budget = max(tol * proof.scale - max(proof.gap, 0.0), 0.0)
         split, cost = complete_dual(
             problem, contraction, small.dual, budget=budget, conductances=conductances
         )

@@ -65,7 +65,6 @@ def solve_points(
     second: Solution | None = None,
     tol: float,
     max_iter: int,
-    floor: float = 0.0,
 ) -> Solution:
     """Minimise a points problem, from the clusters of ``start``, to a certified relative gap.
 
@@ -81,15 +80,13 @@ def solve_points(
         Relative duality gap of the full problem.
     max_iter : int
         Budget of iterations, each of several Newton steps, of every run.
-    floor : float
-        Gaps are relative to this where the objective is smaller: below it is round-off.
 
     Returns
     -------
     Solution
         O(c d) work for c clusters, and O(E d) for the flows and the certificate.
     """
-    scale = max(_scale(problem, start), floor)
+    scale = max(_scale(problem, start), problem.floor)
     newton = SemismoothNewton(allowance=SETTINGS.merge_cost * tol * scale)
     final = replace(newton, boldness=SETTINGS.final_boldness * newton.boldness)
     n_iter = 0
@@ -116,7 +113,7 @@ def solve_points(
         certificate = problem.certify(found.centroids, flows.dual)
         found = replace(found, dual=flows.dual, certificate=certificate, n_iter=n_iter)
         whole = flows.n_clusters == found.n_clusters
-        if whole and is_within(certificate, tol, floor):
+        if whole and certificate.relative_gap <= tol:
             return replace(found, status=Status.SOLVED)
         if whole:
             break
@@ -130,16 +127,10 @@ def solve_points(
         newton,
         start=found,
         tol=tol,
-        gap_tol=tol * floor,
         max_iter=max_iter,
         check_every=1,
     )
     return replace(solution, n_iter=n_iter + solution.n_iter)
-
-
-def is_within(certificate: Certificate, tol: float, floor: float) -> bool:
-    """Whether a gap is below the tolerance, relative to the objective or to ``floor``."""
-    return certificate.relative_gap <= tol or certificate.gap <= tol * floor
 
 
 def _scale(problem: FusionProblem, start: Solution | None) -> float:

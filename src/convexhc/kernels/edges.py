@@ -15,13 +15,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, prange
+from numba import prange
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import FAST, blocks, compiled, pays_to_compile
 from convexhc.kernels.prox import split, split_rows
+from convexhc.kernels.threads import thread_count
 
 
 class Edges(NamedTuple):
@@ -69,7 +70,7 @@ class Scratch(NamedTuple):
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
     """Allocate the outputs of `ascend` or `z_and_dual_update` for n rows of m columns."""
     # Below a million entries a pass takes about a millisecond: too short for threads.
-    threads = get_num_threads() if edges.tail.size * m > 1_000_000 else 1
+    threads = thread_count() if edges.tail.size * m > 1_000_000 else 1
     return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
 
 

@@ -10,12 +10,13 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.compile import FAST, blocks, compiled, pays_to_compile
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
+from convexhc.kernels.threads import thread_count
 
 Real = NDArray[Any]
 Pointer = NDArray[np.int32]
@@ -65,7 +66,7 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
     if not pays_to_compile(max(4 * X.shape[0] ** 2, X.size)):
         _substitute_in_numpy(X, start, row, value, pivot)
         return
-    if get_num_threads() > 1 and value.size * X.shape[1] > _WORTH_SHARING:
+    if thread_count() > 1 and value.size * X.shape[1] > _WORTH_SHARING:
         _substitute_threaded(X, start, row, value, pivot)
         return
     for first in range(0, X.shape[1], _PANEL):

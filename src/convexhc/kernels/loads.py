@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.compile import compiled, pays_to_compile
+from convexhc.kernels.threads import thread_count
 
 Real = NDArray[Any]
 
@@ -115,7 +116,7 @@ def tally(X: Real, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
     if not pays_to_compile(out.excess.size * X.shape[1]):
         _tally_in_numpy(X, R, net, stretch, out)
         return
-    runs = get_num_threads() if net.edge.size * X.shape[1] > _WORTH_SHARING else 1
+    runs = thread_count() if net.edge.size * X.shape[1] > _WORTH_SHARING else 1
     if runs > 1:
         _tally_threaded(runs, X, R, net, stretch, out)
     else:

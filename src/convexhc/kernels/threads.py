@@ -2,19 +2,28 @@
 
 Each has its own thread pool, whose threads spin for some milliseconds after their work. Where both
 are used in turn they compete for cores, and two threads are slower than one.
+
+BLAS has one number of threads per process: limits that overlap, from several Python threads, are
+kept together, and the number of before returns with the end of the last. The kernels have one per
+Python thread.
 """
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 
 import numba
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from numba.np.ufunc import parallel as pool
+from threadpoolctl import ThreadpoolController
 
 # Rows and columns from which dense products gain from threads; below, waiting costs more.
 _MIN_SIZE = 400
+# Threading layer of numba on which a second Python thread that enters the pool ends the process.
+_EXCLUSIVE_LAYER = "workqueue"
 
 
 def threads_for(shape: tuple[int, int], *, dense: bool) -> AbstractContextManager[object]:
@@ -22,32 +31,32 @@ def threads_for(shape: tuple[int, int], *, dense: bool) -> AbstractContextManage
 
     For a single solve; see `threads_along` for a sequence of solves.
     """
-    return _kernel_threads(1) if _gains_from_threads(shape, dense) else _single_threaded_blas()
+    return _kernel_threads(1) if _gains_from_threads(shape, dense) else _LIMITS.at_most(1, "blas")
 
 
 def threads_along(shape: tuple[int, int], *, dense: bool) -> AbstractContextManager[object]:
     """One thread for BLAS, unless solves inside the context may use more."""
-    return nullcontext() if _gains_from_threads(shape, dense) else _single_threaded_blas()
+    return nullcontext() if _gains_from_threads(shape, dense) else _LIMITS.at_most(1, "blas")
 
 
-def _gains_from_threads(shape: tuple[int, int], dense: bool) -> bool:
-    return dense and min(shape) >= _MIN_SIZE
+def thread_count() -> int:
+    """Threads for a kernel called from here.
 
-
-def _single_threaded_blas() -> AbstractContextManager[object]:
-    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    # Searches the loaded libraries, once per process.
-    return ThreadpoolController()
+    One in a forked process: the pool of its parent has no threads there, and GNU OpenMP ends a
+    process that uses it. One outside the main thread, if only that can use the pool.
+    """
+    if _FORKED.is_set():
+        return 1
+    count = int(numba.get_num_threads())
+    if count > 1 and numba.threading_layer() == _EXCLUSIVE_LAYER:
+        return count if threading.current_thread() is threading.main_thread() else 1
+    return count
 
 
 @contextmanager
 def limited_threads(count: int) -> Iterator[int]:
     """At most ``count`` threads in the kernels and in BLAS inside the context."""
-    with threadpool_limits(limits=max(1, count)), _kernel_threads(count) as chosen:
+    with _LIMITS.at_most(max(1, count)), _kernel_threads(count) as chosen:
         yield chosen
 
 
@@ -62,3 +71,71 @@ def _kernel_threads(count: int) -> Iterator[int]:
         yield chosen
     finally:
         numba.set_num_threads(before)
+
+
+def _gains_from_threads(shape: tuple[int, int], dense: bool) -> bool:
+    return dense and min(shape) >= _MIN_SIZE
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Searches the loaded libraries, once per process.
+    return ThreadpoolController()
+
+
+class _Limits:
+    """Limits of the thread pools of libraries, from any number of Python threads at once."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every limit; for a forked process, in which no other thread exists."""
+        self.lock = threading.Lock()
+        self.active: list[tuple[str | None, int]] = []
+        self.before: dict[str, int] = {}
+
+    @contextmanager
+    def at_most(self, count: int, api: str | None = None) -> Iterator[None]:
+        """At most ``count`` threads inside the context; the smallest of all active limits holds.
+
+        ``api`` is a kind of library, as threadpoolctl names it; None for all, those included that
+        were loaded since the last search.
+        """
+        limit = (api, count)
+        with self.lock:
+            if api is None:
+                _controller.cache_clear()
+            if not self.active:
+                self.before.clear()
+            for each in _controller().lib_controllers:
+                self.before.setdefault(each.filepath, each.num_threads)
+            self.active.append(limit)
+            self._apply(api)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.active.remove(limit)
+                self._apply(api)
+
+    def _apply(self, api: str | None) -> None:
+        for each in _controller().lib_controllers:
+            if api in (None, each.user_api) and each.filepath in self.before:
+                counts = [count for of, count in self.active if of in (None, each.user_api)]
+                each.set_num_threads(min([self.before[each.filepath], *counts]))
+
+
+_LIMITS = _Limits()
+_FORKED = threading.Event()
+
+
+def _after_fork() -> None:
+    """In the child: no thread of the pool exists, and no other Python thread."""
+    if pool._is_initialized:
+        _FORKED.set()
+    _LIMITS.reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

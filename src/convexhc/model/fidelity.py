@@ -19,8 +19,8 @@ from convexhc.model.metric import EUCLIDEAN, InnerProduct, averaging_matrix
 
 
 @dataclass(frozen=True)
-class KernelSettings:
-    """Constants of the lower bound of a kernel fidelity; they affect only its tightness."""
+class FidelitySettings:
+    """Constants of the lower bound of a kernel, which affect its tightness, and of the floors."""
 
     # Step size of the gradient step, in units of the inverse of the largest eigenvalue.
     step: float = 30.0
@@ -30,9 +30,16 @@ class KernelSettings:
     inverse_nodes: int = 3000
     # Conjugate gradient iterations on more nodes.
     max_cg: int = 10
+    # Least objective that a gap is compared with, as a share of half the largest eigenvalue: that
+    # of ordinary similarities is larger at every lam.
+    floor: float = 0.1
+    # The same for squared distances, as a share of the objective at the mean.
+    floor_of_scatter: float = 1e-12
+    # The same, as a share of half the squares: coordinates are exact to 1e-16 of their size.
+    floor_of_squares: float = 1e-24
 
 
-SETTINGS = KernelSettings()
+SETTINGS = FidelitySettings()
 
 
 class Fidelity(Protocol):
@@ -60,7 +67,11 @@ class Fidelity(Protocol):
 
     @property
     def scale(self) -> float:
-        """A typical size of the objective, which sets the level of its round-off."""
+        """A typical size of the objective."""
+
+    @property
+    def floor(self) -> float:
+        """Least size of the objective that a gap is compared with; zero without any data."""
 
     def gradient(self, C: FloatArray) -> FloatArray:
         """Gradient at C, as a new array."""
@@ -234,6 +245,15 @@ class Kernel:
         """Half the trace: the objective at the identity, up to sign."""
         return 0.5 * float(self.matrix.sparse.trace())
 
+    @property
+    def floor(self) -> float:
+        """A share of half the largest eigenvalue of K.
+
+        The objective at the consensus is -1/2 u'Ku with u = 1 / sqrt(N): zero if the rows of K sum
+        to zero. Half the largest eigenvalue is its largest size over all unit vectors u.
+        """
+        return 0.5 * SETTINGS.floor * self.lipschitz
+
     def gradient(self, C: FloatArray) -> FloatArray:
         """C K - T: one product."""
         gradient = self.matrix.right_multiply(C)
@@ -294,10 +314,15 @@ class Proximity:
     ----------
     target : ndarray
         B, one row per node.
+    metric : InnerProduct
+        Inner product of the centroids.
+    least : float or None
+        The floor, where the rows are a part or a contraction of others; None for that of B.
     """
 
     target: FloatArray
     metric: InnerProduct = EUCLIDEAN
+    least: float | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -319,6 +344,14 @@ class Proximity:
         """The objective at the mean: half the total variance."""
         return 0.5 * float(np.square(self.target - self.target.mean(axis=0)).sum())
 
+    @cached_property
+    def floor(self) -> float:
+        """What is round-off beside the scatter of the rows, or beside the rows themselves."""
+        if self.least is not None:
+            return self.least
+        squares = 0.5 * float(np.square(self.target).sum())
+        return max(SETTINGS.floor_of_scatter * self.scale, SETTINGS.floor_of_squares * squares)
+
     def gradient(self, C: FloatArray) -> FloatArray:
         """C - B."""
         return C - self.target
@@ -337,7 +370,7 @@ class Proximity:
 
     def contract(self, labels: Labels, metric: InnerProduct) -> Proximity:
         """The same term for fused centroids, up to the variance within clusters."""
-        return Proximity(averaging_matrix(labels) @ self.target, metric)
+        return Proximity(averaging_matrix(labels) @ self.target, metric, self.floor)
 
     @property
     def operand(self) -> csr_array | FloatArray:

@@ -26,8 +26,8 @@ class Certificate(NamedTuple):
     """Bound on the suboptimality of a point.
 
     The minimum of the halved problem lies between ``objective - gap`` and ``objective``.
-    ``residual`` is the largest violation of the constraint, ``floor`` the level of round-off of the
-    objective.
+    ``residual`` is the largest violation of the constraint, ``floor`` the least size of the
+    objective that a gap is compared with (`Problem.floor`).
     """
 
     objective: float
@@ -36,9 +36,14 @@ class Certificate(NamedTuple):
     floor: float
 
     @property
+    def scale(self) -> float:
+        """What the gap is compared with: the absolute objective, or the floor if that is larger."""
+        return max(abs(self.objective), self.floor)
+
+    @property
     def relative_gap(self) -> float:
-        """Gap divided by the absolute objective, or by the floor if that is larger."""
-        return max(self.gap, 0.0) / max(abs(self.objective), self.floor)
+        """Gap divided by the scale."""
+        return max(self.gap, 0.0) / self.scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +76,12 @@ class Problem:
 
     @property
     def floor(self) -> float:
-        """Least objective that a gap is compared with; smaller ones are round-off."""
-        # Where the fidelity vanishes, the penalty sets the scale of the objective.
-        return max(1e-12 * (self.fidelity.scale or self.lam), float(np.finfo(float).tiny))
+        """Least size of the objective that a gap is compared with: that of the fidelity.
+
+        It is in the unit of the objective: c times K and lam, or points, give c or c^2 times it.
+        """
+        # Where the fidelity vanishes, the penalty sets the unit.
+        return max(self.fidelity.floor or 1e-12 * self.lam, float(np.finfo(float).tiny))
 
     def at(self, lam: float) -> Self:
         """The same problem at another ``lam``; shares everything precomputed."""

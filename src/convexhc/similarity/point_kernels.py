@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from scipy import sparse
 
-from convexhc._checks import checked_count, checked_number
+from convexhc._checks import check_magnitude, checked_count, checked_number
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.graph_checks import real_array
@@ -158,6 +158,7 @@ def read_points(X: Any) -> tuple[FloatArray, list[Hashable]]:
         raise ValueError(
             f"row {row}, column {column} of the points is {table[row, column]}: drop or fill it in"
         )
+    check_magnitude("coordinates", float(np.abs(table).max()))
     # Lists have an attribute `index` too; only tables have columns.
     names = X.index.tolist() if hasattr(X, "columns") else list(range(len(table)))
     return table, names

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from convexhc._checks import checked_number
+from convexhc._checks import LARGEST, checked_number
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -114,7 +114,7 @@ def make_similarity(
     if shift == "auto":
         value, added = required_shift(graph, SETTINGS.floor)
     else:
-        added = checked_number("shift, unless 'auto',", shift)
+        added = checked_number("shift, unless 'auto',", shift, upper=LARGEST)
         if lower_bound is None:
             value, _ = smallest_eigenvalue(graph)
     known = lower_bound if value is None else value

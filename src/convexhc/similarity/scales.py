@@ -148,7 +148,9 @@ def _diffused(adjacency: sparse.csr_array, features: FloatArray) -> FloatArray:
 def _ward(features: FloatArray) -> FloatArray:
     """Linkage matrix of Ward's tree, restricted to neighbours on large tables."""
     if len(features) <= SETTINGS.dense_nodes:
-        return np.asarray(scipy.cluster.hierarchy.linkage(features, "ward"))
+        # Distances, as scipy warns of tables that look like a matrix of distances.
+        distances = scipy.spatial.distance.pdist(features)
+        return np.asarray(scipy.cluster.hierarchy.linkage(distances, "ward"))
     from sklearn.cluster import ward_tree
     from sklearn.neighbors import kneighbors_graph
 

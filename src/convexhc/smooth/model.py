@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from convexhc._checks import checked_count, checked_number, named
+from convexhc._checks import LARGEST, checked_count, checked_number, named
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.graph_checks import node_indices
@@ -177,7 +177,7 @@ class SmoothModel:
                 f"X must be a finite matrix of {self.diffusion.n} rows, one for each node; "
                 f"received shape {right.shape}."
             )
-        strength, tol = checked_number("lam", lam), checked_number("tol", tol)
+        strength, tol = checked_number("lam", lam, upper=LARGEST), checked_number("tol", tol)
         return self.diffusion.solve(strength, right, tol=tol, max_iter=max_iter)
 
     def columns(
@@ -253,7 +253,7 @@ class SmoothModel:
 
     def n_clusters(self, lam: float) -> int:
         """Number of clusters that lam resolves: modes shrunk by less than half, 2 lam mu < 1."""
-        return int(counts_at(self.modes, checked_number("lam", lam)).sum())
+        return int(counts_at(self.modes, checked_number("lam", lam, upper=LARGEST)).sum())
 
     def labels(self, *, lam: float | None = None, n_clusters: int | None = None) -> Labels:
         """Cluster of every node at one scale.

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import NamedTuple, Protocol, TypeVar
 
+import numpy as np
+
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels.threads import threads_for
 from convexhc.model.problem import Certificate, Problem, fuse
@@ -15,6 +17,12 @@ from convexhc.solvers.solution import Solution, Status
 State = TypeVar("State")
 ProblemT = TypeVar("ProblemT", bound=Problem)
 ProblemT_contra = TypeVar("ProblemT_contra", bound=Problem, contravariant=True)
+
+# Fewest iterations after which a run may count as stagnated. Even the slowest methods halve the gap
+# while the iterations double.
+_PATIENCE = 1000
+# A run has stagnated if the smallest gap fell by less than this share while iterations doubled.
+_LEAST_PROGRESS = 0.05
 
 # Largest violation of the constraint at a solution: certificates hold up to this residual.
 MAX_RESIDUAL = 1e-6
@@ -122,6 +130,7 @@ def run(
         schedule = Schedule.of(
             guide, tol=tol, gap_tol=gap_tol, min_iter=min_iter, check_every=check_every
         )
+        progress = _Progress()
         while True:
             if schedule.due(n_iter, move) or n_iter >= max_iter:
                 candidate = method.candidate(problem, state)
@@ -134,6 +143,9 @@ def run(
                     break
                 if stopped or n_iter >= max_iter:
                     status = Status.STOPPED if stopped else Status.MAX_ITER
+                    break
+                if progress.stagnates(n_iter, certificate.gap):
+                    status = Status.STAGNATED
                     break
                 schedule.record(n_iter, move, certificate)
             move = method.step(problem, state) or 0.0
@@ -151,3 +163,20 @@ def run(
         move=move,
         seconds=perf_counter() - began,
     )
+
+
+class _Progress:
+    """The smallest gap so far, and what it was about half the iterations ago."""
+
+    def __init__(self) -> None:
+        self.best = self.earlier = np.inf
+        self.since = 0
+
+    def stagnates(self, n_iter: int, gap: float) -> bool:
+        """Whether the smallest gap has hardly fallen since about half the iterations ago."""
+        self.best = min(self.best, gap)
+        if n_iter < 2 * max(self.since, _PATIENCE):
+            return False
+        stagnates = self.best > (1.0 - _LEAST_PROGRESS) * self.earlier
+        self.earlier, self.since = self.best, n_iter
+        return stagnates

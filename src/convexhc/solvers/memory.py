@@ -6,13 +6,20 @@ import os
 from collections.abc import Iterator
 from pathlib import Path as File
 
+from convexhc.model.fidelity import SETTINGS as FIDELITY
 from convexhc.model.penalty import Fusion
 from convexhc.model.problem import FusionProblem
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 # Float64 arrays alive at the peak of a solve, (n x m) and (E x m) each, counted from the code.
 _ARRAYS = {"admm": (14, 3), "primal_dual": (10, 2), "dual_fista": (16, 6), "newton": (16, 9)}
 _LEAST = "primal_dual"
 _MEMINFO, _OWN_GROUP, _GROUPS = "/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"
+_OWN_SIZE = "/proc/self/statm"
 
 
 def estimate(problem: FusionProblem, method: str) -> int:
@@ -29,6 +36,22 @@ def path_estimate(problem: FusionProblem, method: str, *, keep: bool, solved: in
     n, m = problem.shape
     ahead = 6 * 8 * m * (n + _edges(problem))
     return estimate(problem, method) + ahead + (8 * solved * n * m // 2 if keep else 0)
+
+
+def coarse_path_estimate(
+    problem: FusionProblem, method: str, most_groups: int, *, kept: int
+) -> int:
+    """Peak memory in bytes of a path from above with at most so many groups of nodes.
+
+    ``kept`` levels keep their centroids. Duals are between groups, not between nodes; the graph is
+    added, and up to 3000 nodes the inverse of K.
+    """
+    n, m = problem.shape
+    groups = min(n, most_groups)
+    pairs = min(_edges(problem), groups * (groups - 1) // 2)
+    inverse = 4 * n * n if n <= FIDELITY.inverse_nodes else 0
+    arrays = 8 * (inverse + 40 * (n + _edges(problem)) + m * (6 * (groups + pairs) + kept * groups))
+    return _solve_bytes(method, groups, m, pairs) + arrays
 
 
 def smooth_dense(n: int) -> int:
@@ -54,9 +77,9 @@ def available() -> int | None:
     """Available memory in bytes, or None if the system does not report it.
 
     Includes memory the system can reclaim from its file cache; limited by the control groups of
-    the process, as in a container or a cluster job.
+    the process, as in a container or a cluster job, and by its address space (``ulimit -v``).
     """
-    limits = [*_system(), *_limits()]
+    limits = [*_system(), *_limits(), *_address_space()]
     return min(limits) if limits else None
 
 
@@ -69,8 +92,8 @@ def require_memory(what: str, needed: int, cheaper: str) -> None:
         )
 
 
-def check_memory(problem: FusionProblem, method: str) -> None:
-    """Raise MemoryError, with alternatives, if a solve does not fit."""
+def check_memory(problem: FusionProblem, method: str, needed: int | None = None) -> None:
+    """Raise MemoryError, with alternatives, if a solve does not fit, or a path that needs more."""
     n, m = problem.shape
     edges = _edges(problem)
     few = _solve_bytes(_LEAST, n, m, min(edges, 10 * n))
@@ -85,7 +108,9 @@ def check_memory(problem: FusionProblem, method: str) -> None:
         smooth = smooth_sparse(n, edges, 32)
         alternatives.append(f"take the smooth model, smooth_path ({smooth / 1e9:.1f} GB)")
     what = f"{method} on {n} nodes and {m} columns"
-    require_memory(what, estimate(problem, method), ", or ".join(alternatives))
+    require_memory(
+        what, estimate(problem, method) if needed is None else needed, ", or ".join(alternatives)
+    )
 
 
 def _edges(problem: FusionProblem) -> int:
@@ -107,6 +132,16 @@ def _system() -> Iterator[int]:
         yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return
+
+
+def _address_space() -> Iterator[int]:
+    """Address space left to the process, where it is limited."""
+    if resource is None:
+        return
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    used = _lines(_OWN_SIZE)
+    if most != resource.RLIM_INFINITY:
+        yield max(0, most - (int(used[0].split()[0]) * resource.getpagesize() if used else 0))
 
 
 def _limits() -> Iterator[int]:

@@ -34,6 +34,11 @@ class Status(Enum):
         "Round-off keeps the certificate above the tolerance: weights differ by too many orders of "
         "magnitude, leave out the smallest."
     )
+    STAGNATED = (
+        "The certificate has not fallen while the iterations doubled, and is above the tolerance: "
+        'take another method (method="auto"), bring nodes or weights to similar sizes, or loosen '
+        "tol."
+    )
     STOPPED = "Stopped by on_check before the certificate reached the tolerance."
 
 
