@@ -239,6 +239,11 @@ def _add_fit(commands: Commands) -> None:
         default=Options.lam_step,
         help="relative step of lam below which merges are not separated (default %(default)s)",
     )
+    parser.add_argument(
+        "--prove",
+        action="store_true",
+        help="solve more accurately where the clusters are not proven",
+    )
     parser.add_argument("--n-jobs", type=int, default=2, help="threads (default %(default)s)")
     _add_escape(parser)
     again = parser.add_mutually_exclusive_group()

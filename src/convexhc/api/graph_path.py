@@ -122,7 +122,9 @@ def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path
     provenance = Provenance.of(
         options.record(similarity=similarity_record(K)), fingerprint(graph, problem.penalty.graph)
     )
-    model = GraphModel(graph, problem, options.method, options.tol, options.max_iter, from_above, options.prove)
+    model = GraphModel(
+        graph, problem, options.method, options.tol, options.max_iter, from_above, options.prove
+    )
     threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
     with compile_notice(monitor.progress), threads:
         plan = choose_plan(model, options)

@@ -94,7 +94,11 @@ def solve(
     array([0, 0, 0, 1, 1, 1])
     """
     options = Options(
-        l1_ratio=l1_ratio, method=method, tol=tol, max_iter=max_iter, constraint=constraint,
+        l1_ratio=l1_ratio,
+        method=method,
+        tol=tol,
+        max_iter=max_iter,
+        constraint=constraint,
         prove=prove,
     )
     graph, problem = read_problem(K, lam, weights=weights, options=options)
