@@ -240,6 +240,11 @@ def _add_fit(commands: Commands) -> None:
         help="relative step of lam below which merges are not separated (default %(default)s)",
     )
     parser.add_argument(
+        "--prove",
+        action="store_true",
+        help="solve more accurately where the clusters are not proven",
+    )
+    parser.add_argument(
         "--n-jobs",
         type=int,
         default=2,

@@ -51,7 +51,7 @@ def convexhc(
         Return a copy with the results instead of writing them to ``adata``.
     **options
         Further parameters of `ConvexHierarchicalClustering`: ``space``, ``shift``, ``l1_ratio``,
-        ``method``, ``tol``, ``max_iter``, ``max_clusters``, ``lam_step``, ``progress``.
+        ``method``, ``tol``, ``max_iter``, ``max_clusters``, ``lam_step``, ``prove``, ``progress``.
 
     Returns
     -------

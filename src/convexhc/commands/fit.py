@@ -173,6 +173,7 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
                 "objective": level.objective,
                 "n_iter": level.n_iter,
                 "status": level.status.name,
+                "proven": None if level.proof is None else level.proof.is_proven,
             }
             for level in path.levels
         ],

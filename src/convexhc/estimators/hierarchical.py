@@ -45,7 +45,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         What X is, and how the similarity K is made from it, as for `convexhc.cluster`: a graph by
         default, K itself for "precomputed", one row per point for "nearest_neighbors" and "rbf".
     weights, space, n_neighbors, shift, l1_ratio, method, tol, max_iter, max_clusters, lam_step, \
-            progress
+            prove, progress
         As for `convexhc.cluster`.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
@@ -114,6 +114,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         "shift": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
         "method": [StrOptions(set(METHODS)), HasMethods(["init", "step", "candidate"])],
         "lam_step": [Interval(Real, 0, None, closed="neither")],
+        "prove": ["boolean"],
     }
 
     def __init__(
@@ -132,6 +133,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         max_iter: int | None = None,
         max_clusters: int | None = Options.max_clusters,
         lam_step: float = Options.lam_step,
+        prove: bool = Options.prove,
         min_cluster_size: int | None = None,
         progress: Any = False,
     ) -> None:
@@ -148,6 +150,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         self.max_iter = max_iter
         self.max_clusters = max_clusters
         self.lam_step = lam_step
+        self.prove = prove
         self.min_cluster_size = min_cluster_size
         self.progress = progress
 

@@ -39,7 +39,7 @@ class ConvexClustering(PathClusterer):
         Edge weights W on the rows of X, instead of those.
     n_lambdas : int
         Number of lam, in equal ratios.
-    l1_ratio, tol, max_iter, max_clusters, progress
+    l1_ratio, tol, max_iter, max_clusters, prove, progress
         As for `convexhc.solve_points_path`.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
@@ -82,6 +82,7 @@ class ConvexClustering(PathClusterer):
         "n_lambdas": [Interval(Integral, 2, None, closed="left")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "max_iter": [COUNT],
+        "prove": ["boolean"],
     }
 
     def __init__(
@@ -96,6 +97,7 @@ class ConvexClustering(PathClusterer):
         tol: float = POINTS.tol,
         max_iter: int = POINTS.max_iter,
         max_clusters: int | None = POINTS.max_clusters,
+        prove: bool = POINTS.prove,
         min_cluster_size: int | None = None,
         progress: Any = False,
     ) -> None:
@@ -108,6 +110,7 @@ class ConvexClustering(PathClusterer):
         self.tol = tol
         self.max_iter = max_iter
         self.max_clusters = max_clusters
+        self.prove = prove
         self.min_cluster_size = min_cluster_size
         self.progress = progress
 
@@ -140,6 +143,7 @@ class ConvexClustering(PathClusterer):
             tol=self.tol,
             max_iter=self.max_iter,
             max_clusters=self.max_clusters,
+            prove=self.prove,
             progress=self.progress,
             names=row_names(X),
             on_check=on_check,

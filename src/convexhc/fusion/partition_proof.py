@@ -145,7 +145,7 @@ def _fitting(
     at = tree[forest.edge[beyond]]
     room = slack[at]
     if leaving.signs is not None:
-        wider = np.abs(inner.flow[at]) + added(leaving.signs)
+        wider = np.abs(inner.flow[at]) + added(leaving.signs) / USABLE
         room = ball_slack(wider, edges.soft[at], edges.block[at])
     fits = np.empty(tree.size, np.bool_)
     fits[forest.edge[beyond]] = extra < USABLE * room

@@ -85,16 +85,15 @@ def _fits(
     pairs: IntArray,
     common: BoolArray,
 ) -> bool:
-    """Whether a cluster of these nodes and inner edges can carry every error; the far end of the
-    ``pairs`` marked ``common`` is one centroid."""
+    """Whether a cluster of these nodes and inner edges can carry every error.
+
+    The far end of the ``pairs`` marked ``common`` is one centroid.
+    """
     if at.size < nodes.size - 1 or at.size * nodes.size > _MAX_NUMBERS:
         return False
     chosen, flow = inner.edges.at(at), inner.flow[at]
     tail, head = (np.searchsorted(nodes, ends) for ends in (chosen.tail, chosen.head))
     slack = ball_slack(flow, chosen.soft, chosen.block)
-    unmet = inner.unmet[nodes].copy()
-    for end in (tail, head):
-        np.add.at(unmet, end, np.maximum(-slack, 0.0))
     share = boundary.share[nodes][:, pairs].toarray()
     conductance = np.maximum(slack, 0.0)
     for _ in range(_ROUNDS):
@@ -103,10 +102,10 @@ def _fits(
             return False
         route = _routing(nodes.size, tail, head, conductance)
         per_pair = np.where(common, np.abs(route @ share), np.abs(route) @ np.abs(share))
-        extra = np.abs(route) @ unmet + per_pair @ boundary.error[pairs]
+        extra = np.abs(route) @ inner.unmet[nodes] + per_pair @ boundary.error[pairs]
         room = slack
         if len(boundary.signs):
-            wider = np.abs(flow) + per_pair @ boundary.signs[pairs]
+            wider = np.abs(flow) + per_pair @ boundary.signs[pairs] / USABLE
             room = ball_slack(wider, chosen.soft, chosen.block)
         if (extra < USABLE * room).all():
             return True
@@ -118,7 +117,8 @@ def _fits(
 def _routing(n: int, tail: IntArray, head: IntArray, conductance: FloatArray) -> FloatArray:
     """Matrix from a demand, less its mean, to the flow along every edge that meets it.
 
-    Infinite if round-off leaves more of the demand than the unused share of the slack covers.
+    Infinite if the edges do not connect the nodes, or if round-off leaves more of the demand than
+    the unused share of the slack covers.
     """
     L = np.zeros((n, n))
     np.add.at(L, (tail, tail), conductance)
@@ -126,10 +126,12 @@ def _routing(n: int, tail: IntArray, head: IntArray, conductance: FloatArray) ->
     np.subtract.at(L, (tail, head), conductance)
     np.subtract.at(L, (head, tail), conductance)
     ones = np.full((n, n), 1.0 / n)
-    inverse = np.linalg.inv(L + conductance.max() * ones)
-    potentials = inverse @ (np.eye(n) - ones)
-    matrix: FloatArray = conductance[:, None] * (potentials[tail] - potentials[head])
     rest = np.eye(n) - ones
+    try:
+        potentials = np.linalg.solve(L + conductance.max() * ones, rest)
+    except np.linalg.LinAlgError:
+        return np.full((tail.size, n), np.inf)
+    matrix: FloatArray = conductance[:, None] * (potentials[tail] - potentials[head])
     np.subtract.at(rest, tail, matrix)
     np.add.at(rest, head, matrix)
     if not n * np.abs(rest).sum(axis=1).max() <= 0.1 * (1.0 - USABLE):

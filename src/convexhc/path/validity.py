@@ -23,9 +23,12 @@ def checked_path(path: Path) -> Path:
         proof = level.proof
         _require(
             proof is None
-            or (is_labels(proof.finest, n) and is_labels(proof.coarsest, n))
-            and _refines(proof.finest, level.labels)
-            and _refines(level.labels, proof.coarsest),
+            or (
+                is_labels(proof.finest, n)
+                and is_labels(proof.coarsest, n)
+                and _refines(proof.finest, level.labels)
+                and _refines(level.labels, proof.coarsest)
+            ),
             f"the proof at lam {level.lam} is not of its partition",
         )
         centroids = level.cluster_centroids
