@@ -183,7 +183,7 @@ def test_the_error_for_a_missing_graph_lists_those_available(adata):
     ("wrong", "error", "match"),
     [
         ({"similarity": "rbf"}, ValueError, "similarity must be one of"),
-        ({"affinity": "two_hop"}, TypeError, "unknown option 'affinity'.*shift"),
+        ({"affinity": "two_hop"}, TypeError, "unknown option 'affinity': give similarity"),
         ({"tolerance": 1e-3}, TypeError, "unknown option 'tolerance'.*tol"),
         ({"n_clusters": 2, "lam": 1.0}, ValueError, "either n_clusters or lam"),
         ({"n_clusters": 0}, ValueError, "n_clusters"),

@@ -24,6 +24,7 @@ from convexhc.datasets import fractal_graph
 from convexhc.path.suggestion import suggest
 
 FILES = {
+    "nodes.csv",
     "labels.csv",
     "linkage.csv",
     "tree.nwk",

@@ -9,6 +9,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import convexhc
 from convexhc import Solution, Status, as_graph, solve
@@ -120,7 +121,8 @@ def test_summary_and_card_agree(solution):
 
 
 def test_summary_of_an_unsolved_problem_gives_advice():
-    unsolved = solve(K, 0.3, tol=1e-12, max_iter=1)
+    with pytest.warns(ConvergenceWarning):
+        unsolved = solve(K, 0.3, tol=1e-12, max_iter=1)
     assert Status.MAX_ITER.value in unsolved.summary()
 
 

@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 
 from convexhc._checks import checked_number
+from convexhc._warnings import warn_unsolved
 from convexhc.api.options import CONSTRAINTS, MethodLike, Options
+from convexhc.api.renamed import answers_other_names
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.model.problem import FusionProblem, graph_problem
+from convexhc.progress_line import ProgressLine, certificate_listener, shown
 from convexhc.provenance import Provenance, fingerprint
 from convexhc.similarity import Similarity, require_psd, sparsify
 from convexhc.solvers.choose import choose_method
-from convexhc.solvers.loop import OnCheck, Solution, run
+from convexhc.solvers.loop import OnCheck, Solution, Status, run
 from convexhc.solvers.memory import check_memory
 
 
+@answers_other_names
 def solve(
     K: Any,
     lam: float,
@@ -31,6 +35,7 @@ def solve(
     start: Solution | None = None,
     constraint: str = Options.constraint,
     on_check: OnCheck | None = None,
+    progress: bool | ProgressLine | OnCheck = False,
 ) -> Solution:
     """Cluster a graph or similarity matrix at one strength of the penalty.
 
@@ -62,7 +67,11 @@ def solve(
     constraint : {"doubly_stochastic", "simplex"}
         Both sums of pi fixed to one, or only those of its columns.
     on_check : callable, optional
-        Called as ``on_check(n_iter, certificate)`` at every check; a true answer stops.
+        Called as ``on_check(n_iter, certificate)`` at every check, with the objective and the gap
+        in the scale of ``Solution.objective``; a true answer stops.
+    progress : bool or callable
+        True shows iteration, gap and time left, as for `convexhc.solve_path`; a callable is called
+        as ``on_check`` is, and its answer ignored.
 
     Returns
     -------
@@ -78,6 +87,11 @@ def solve(
     MemoryError
         The problem will not fit; the message says how much it needs.
 
+    Warns
+    -----
+    ConvergenceWarning
+        The certificate did not reach ``tol`` (scikit-learn's class).
+
     Examples
     --------
     >>> import numpy as np
@@ -92,14 +106,23 @@ def solve(
     graph, problem = read_problem(K, lam, weights=weights, options=options)
     chosen = choose_method(problem, options.method)
     check_memory(problem, chosen.name)
-    solution = run(
-        problem,
-        chosen,
-        start=start,
-        tol=options.tol,
-        max_iter=options.max_iter,
-        on_check=on_check,
-    )
+    with shown(progress) as line:
+        listen = certificate_listener(line, progress, on_check, lam=problem.lam, tol=options.tol)
+        solution = run(
+            problem,
+            chosen,
+            start=None if start is None else start.in_scale(halved=True),
+            tol=options.tol,
+            max_iter=options.max_iter,
+            # The solver halves the problem.
+            on_check=lambda n_iter, halved: listen(n_iter, halved.scaled(2.0)),
+        )
+    solution = solution.in_scale(halved=False)
+    if solution.status not in (Status.SOLVED, Status.STOPPED):
+        warn_unsolved(
+            f"lam {problem.lam:g} was not solved to tol={options.tol:g} (relative gap "
+            f"{solution.relative_gap:.1e}). {solution.status.value}"
+        )
     record = options.record(lam=problem.lam, similarity=similarity_record(K))
     provenance = Provenance.of(record, fingerprint(graph, problem.penalty.graph))
     return replace(solution, names=graph.names, provenance=provenance)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 import time
+import warnings
 from argparse import Namespace
 from inspect import signature
 from pathlib import Path as File
@@ -44,7 +45,9 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
         if not options.json:
             say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
         try:
-            with limited_threads(options.n_jobs):
+            with limited_threads(options.n_jobs), warnings.catch_warnings():
+                # Said at the end, in the words of the command line.
+                warnings.filterwarnings("ignore", ".*not solved to tol=")
                 path = solve(options, graph, lambdas, folder, progress)
             progress.clear()
             folder.write(path, graph, options.min_cluster_size, escape=options.escape_formulas)

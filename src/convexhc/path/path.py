@@ -23,6 +23,8 @@ from convexhc.io.archive import (
     unpack_graph,
     write_npz,
 )
+from convexhc.path.cautions import warned_if_fewer
+from convexhc.path.exports import Exports
 from convexhc.path.level import Level, pack_levels, unpack_levels
 from convexhc.path.suggestion import Suggestion, suggest
 from convexhc.path.summary import summary_of
@@ -46,7 +48,7 @@ __all__ = ["Path", "Provenance"]
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Path(Exports):
     """A multiscale clustering: one certified partition a lam, and the tree they make.
 
     Attributes
@@ -262,6 +264,11 @@ class Path:
         ------
         ValueError
             Both or neither of lam and n_clusters, or more clusters than nodes.
+
+        Warns
+        -----
+        FewerClustersWarning
+            The horizontal cut has fewer clusters than were asked for.
         """
         if (lam is None) == (n_clusters is None):
             raise ValueError("give either lam or n_clusters, received both or neither.")
@@ -274,7 +281,11 @@ class Path:
             strength = checked_number("lam", lam, finite=False)
             at = int(np.searchsorted(self.lambdas, strength, side="right")) - 1
             return np.arange(len(self.names)) if at < 0 else self.levels[at].labels.copy()
-        return self.tree.labels(lam=lam, n_clusters=n_clusters, min_cluster_size=least, small=small)
+        labels = self.tree.labels(
+            lam=lam, n_clusters=n_clusters, min_cluster_size=least, small=small
+        )
+        finest = max((k for k in self.level_n_clusters if k <= (n_clusters or 0)), default=0)
+        return warned_if_fewer(labels, n_clusters, finest)
 
     def clusters(
         self,
@@ -323,33 +334,6 @@ class Path:
         """The paper's matrix (columns are centroids) at the solved lam nearest to ``lam``."""
         return self.centroids(lam).T
 
-    def to_newick(self) -> str:
-        """The tree in Newick format."""
-        return self.tree.to_newick()
-
-    def to_networkx(self) -> Any:
-        """The tree as a networkx DiGraph."""
-        return self.tree.to_networkx()
-
-    def to_frame(self) -> Any:
-        """One row a lam, as a pandas DataFrame (extra: graphs)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
-        return pd.DataFrame(
-            {
-                "lam": self.lambdas,
-                "n_clusters": self.n_clusters,
-                "effective_rank": self.effective_rank,
-                "objective": self.objective,
-                "relative_gap": self.relative_gap,
-                "n_iter": [level.n_iter for level in self.levels],
-                "seconds": [level.seconds for level in self.levels],
-                "status": [level.status.name for level in self.levels],
-            }
-        )
-
     def summary(self) -> str:
         """A short text: size, range, certificate, splits, the suggested scale, plateaus."""
         return summary_of(self)
@@ -359,28 +343,34 @@ class Path:
 
     def save(self, file: File) -> None:
         """Write the path to one npz file, whole or not at all."""
-        text = {
-            "kind": "path",
-            **self.provenance.to_text(),
-            "complete": self.complete,
-            "names": encode_names(self.names),
-            "structure": None if self.structure is None else asdict(self.structure),
-        }
-        arrays = {**pack_levels(self.levels), "components": self.components}
-        arrays |= pack_graph(self.graph)
-        if self.given_features is not None:
-            arrays["features"] = self.given_features
-        if self.density is not None:
-            arrays |= {"node_density": self.density.nodes, "edge_density": self.density.edges}
-        write_npz(file, text, arrays)
+        write_npz(file, *pack_path(self))
 
     @classmethod
     def load(cls, file: File) -> Path:
         """Read a path that `save` wrote."""
-        return read_npz(file, "path", _unpack)
+        return read_npz(file, "path", unpack_path)
 
 
-def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
+def pack_path(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A path as text, for JSON, and arrays."""
+    text = {
+        "kind": "path",
+        **path.provenance.to_text(),
+        "complete": path.complete,
+        "names": encode_names(path.names),
+        "structure": None if path.structure is None else asdict(path.structure),
+    }
+    arrays = {**pack_levels(path.levels), "components": path.components}
+    arrays |= pack_graph(path.graph)
+    if path.given_features is not None:
+        arrays["features"] = path.given_features
+    if path.density is not None:
+        arrays |= {"node_density": path.density.nodes, "edge_density": path.density.edges}
+    return text, arrays
+
+
+def unpack_path(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
+    """Inverse of `pack_path`; ValueError if it is not a valid path."""
     names = decode_names(text["names"])
     known = text.get("structure")
     dense = (arrays["node_density"], arrays["edge_density"]) if "node_density" in arrays else None
