@@ -111,7 +111,7 @@ def test_a_frame_without_pandas_names_the_package_to_install(solution, monkeypat
 
 def test_summary_and_card_agree(solution):
     said = solution.summary()
-    assert "6 nodes, lam 1, 2 cluster(s): 2 of 3" in said
+    assert "6 nodes, lam 1, 2 clusters: 2 of 3" in said
     assert f"{solution.relative_gap:.1e}" in said
     assert solution.method in said
     assert Status.SOLVED.value in said

@@ -9,7 +9,6 @@ from convexhc.similarity.definite import NotPositiveSemidefiniteError
 # Options of the command line that are arguments of the library, by the name of the argument.
 OPTIONS = (
     "by",
-    "columns",
     "l1_ratio",
     "lam_step",
     "lambdas",
@@ -34,6 +33,7 @@ _ALONE = re.compile(
     r"(?<![\w-])(l1_ratio|lam_step|max_clusters|max_iter|min_cluster_size|n_clusters)\b"
 )
 _SUBJECT = re.compile(rf"^({_NAMES})(?= must be )|\b(loosen|raise) (tol)\b")
+_COLUMNS = re.compile(r"\bpass columns=\(([^()]*)\)|\bcolumns=(?:\(([^()]*)\)|\.\.\.)")
 # What the library advises, and what to do here.
 _PHRASES = (
     ("with --symmetrize mean, 'max' or 'min'", "with --symmetrize mean, max or min"),
@@ -63,9 +63,15 @@ def in_options(message: object) -> str:
     text = _SUBJECT.sub(
         lambda found: _option(found[1]) if found[1] else f"{found[2]} {_option(found[3])}", text
     )
+    text = _COLUMNS.sub(_columns, text)
     for ours, theirs in _PHRASES:
         text = text.replace(ours, theirs)
     return text
+
+
+def _columns(found: re.Match[str]) -> str:
+    words = (found[1] or found[2] or "'A', 'B'").replace("'", "").replace(", ", ",")
+    return f"{'give ' if found[1] else ''}--columns {words}"
 
 
 def _option(name: str) -> str:

@@ -56,9 +56,9 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def centroids_(self) -> FloatArray:
         """Mean of the members of every cluster, one row each, in the order of the labels."""
         check_is_fitted(self)
-        if self._centroids is None:
-            self._centroids = _means(self.path_.features, self.labels_)
-        return self._centroids
+        if self._means is None:
+            self._means = _mean_rows(self.path_.features, self.labels_)
+        return self._means
 
     @contextmanager
     def _running(self) -> Iterator[bool | Callable[[Level], object]]:
@@ -70,6 +70,9 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     @property
     def _n_threads(self) -> int:
         return int(effective_n_jobs(self.n_jobs))
+
+    # Means of points; those of a similarity are computed when they are asked for.
+    _means: FloatArray | None = None
 
     def _check_scale(self, n: int) -> None:
         """Refuse two scales at once, and counts above the number of nodes."""
@@ -104,8 +107,9 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def _record(self, path: Path, points: FloatArray | None) -> None:
         """Set the attributes that do not depend on the cut."""
         self.path_ = path
-        # The features of a similarity have to be computed: only if they are asked for.
-        self._centroids = None if points is None else _means(points, self.labels_)
+        self._centroids: FloatArray | None = (
+            None if points is None else _mean_rows(points, self.labels_)
+        )
         self.linkage_ = path.linkage
         self.children_ = path.linkage[:, :2].astype(np.int64)
         self.distances_ = path.linkage[:, 2].copy()
@@ -133,7 +137,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return solved, finished
 
 
-def _means(rows: FloatArray | None, labels: Labels) -> FloatArray:
+def _mean_rows(rows: FloatArray | None, labels: Labels) -> FloatArray:
     return cluster_means(np.ascontiguousarray(rows, dtype=np.float64), labels)
 
 

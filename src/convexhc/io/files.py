@@ -15,7 +15,7 @@ from convexhc.io.h5ad import read_h5ad, require
 from convexhc.io.matrix_market import read_mtx
 from convexhc.io.objects import read_networkx
 from convexhc.io.reading import Reading
-from convexhc.io.text import read_text
+from convexhc.io.text import read_edge_list, read_text
 
 # The attributes at the end of a line of an edge list, {'weight': 2.0}, and the weight in them.
 _ATTRIBUTES = re.compile(r"[ \t]*\{([^{}\n]*)\}[ \t]*$", re.MULTILINE)
@@ -122,13 +122,13 @@ _READERS: dict[str, tuple[Callable[[Path, Reading], Any], Callable[[Any, Reading
     ".csv": (_parse_text, read_text),
     ".tsv": (_parse_text, read_text),
     ".txt": (_parse_text, read_text),
-    ".edgelist": (_parse_edge_list, read_text),
-    ".edges": (_parse_edge_list, read_text),
+    ".edgelist": (_parse_edge_list, read_edge_list),
+    ".edges": (_parse_edge_list, read_edge_list),
     ".csv.gz": (_parse_text, read_text),
     ".tsv.gz": (_parse_text, read_text),
     ".txt.gz": (_parse_text, read_text),
-    ".edgelist.gz": (_parse_edge_list, read_text),
-    ".edges.gz": (_parse_edge_list, read_text),
+    ".edgelist.gz": (_parse_edge_list, read_edge_list),
+    ".edges.gz": (_parse_edge_list, read_edge_list),
     ".mtx": (lambda path, _: read_mtx(path), _matrix),
     ".npy": (lambda path, _: read_npy(path), _matrix),
     ".npz": (_parse_npz, _matrix),

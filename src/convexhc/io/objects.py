@@ -127,9 +127,9 @@ def read_polars(frame: Any, reading: Reading) -> Graph:
     Such frames have no index: the names of a square are those of its columns.
     """
     columns = list(frame.columns)
-    square = len(columns) == frame.shape[0]
-    if reading.columns is None and square and find_columns(columns, None) is None:
-        return reading.matrix(frame.to_numpy(), columns)
+    square = reading.columns is None and len(columns) == frame.shape[0]
+    if square and (matrix := frame.to_numpy()).dtype.kind in "biuf":
+        return reading.matrix(matrix, columns)
     source, target, weight = _edge_columns(columns, frame.shape, reading)
     ends = [frame.get_column(columns[place]).to_list() for place in (source, target)]
     values = None if weight is None else frame.get_column(columns[weight]).to_numpy()

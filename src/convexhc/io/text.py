@@ -69,7 +69,12 @@ class _Table:
             raise self.fault(start + k // per_row, f"{cells[k]!r} is not a number") from None
 
 
-def read_text(text: str, reading: Reading) -> Graph:
+def read_edge_list(text: str, reading: Reading) -> Graph:
+    """Read the text of a file that holds edges: a square of numbers is no matrix."""
+    return read_text(text, reading, may_be_matrix=False)
+
+
+def read_text(text: str, reading: Reading, *, may_be_matrix: bool = True) -> Graph:
     """Read the text of a file by the rules of :func:`convexhc.io.as_graph`, in this order.
 
     A matrix with row and column names; a table of edges with known column names; a square of
@@ -82,16 +87,16 @@ def read_text(text: str, reading: Reading) -> Graph:
         titled = isinstance(reading.columns[0], str)
         chosen = places_of(reading.columns, table.header if titled else range(1, width + 1))
         return _read_edges(table, *chosen, start=int(titled), reading=reading)
-    if _has_row_and_column_names(table):
+    if may_be_matrix and _has_row_and_column_names(table):
         return reading.matrix(table.values(start=1, first=1), _typed(table.column(0, start=1)))
     if len(table.header) != width:
         raise table.fault(0, f"{width} cells expected, {len(table.header)} found")
     places = find_columns(table.header, reading.weight)
     if places is not None:
         return _read_edges(table, *places, start=1, reading=reading)
-    if height == width and _is_matrix(table, start=0):
+    if may_be_matrix and height == width and _is_matrix(table, start=0):
         return reading.matrix(table.values(start=0, first=0))
-    if height == width + 1 and _is_matrix(table, start=1):
+    if may_be_matrix and height == width + 1 and _is_matrix(table, start=1):
         return reading.matrix(table.values(start=1, first=0), _typed(table.header))
     if width in (2, 3):
         start = 1 if _has_title(table) else 0

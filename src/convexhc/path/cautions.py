@@ -38,13 +38,12 @@ def warned_if_fewer(labels: Labels, n_clusters: int | None, finest: int) -> Labe
     found = int(labels.max()) + 1
     if n_clusters is not None and found < n_clusters:
         why = (
-            f"no level of the tree has {n_clusters}"
+            f"no level of the tree has {n_clusters}. by='pruning' gives exactly as many."
             if finest < n_clusters
-            else "smaller clusters do not count"
+            else "those below min_cluster_size do not count."
         )
         warn_user(
-            f"{counted(found, 'cluster')}, {n_clusters} were asked for: {why}. by='pruning' gives "
-            "exactly as many.",
+            f"{counted(found, 'cluster')}, {n_clusters} were asked for: {why}",
             FewerClustersWarning,
         )
     return labels
