@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import convexhc
@@ -108,7 +109,8 @@ def test_start_of_another_shape_is_rejected(K, method):
 
 @every_method
 def test_a_spent_budget_is_reported_with_advice(K, method):
-    solution = convexhc.solve(K, 0.2, method=method, tol=1e-9, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="lam 0.2 was not solved to tol=1e-09.*raise max_i"):
+        solution = convexhc.solve(K, 0.2, method=method, tol=1e-9, max_iter=1)
     assert solution.status is Status.MAX_ITER
     assert solution.n_iter == 1
     assert solution.relative_gap > 1e-9
@@ -117,7 +119,8 @@ def test_a_spent_budget_is_reported_with_advice(K, method):
     # The result is still feasible and certified.
     assert solution.certificate.residual <= 1e-9
     assert np.isfinite(solution.objective)
-    none = convexhc.solve(K, 0.2, method=method, max_iter=0)
+    with pytest.warns(ConvergenceWarning):
+        none = convexhc.solve(K, 0.2, method=method, max_iter=0)
     assert (none.n_iter, none.status) == (0, Status.MAX_ITER)
 
 
@@ -143,7 +146,10 @@ def test_on_check_returning_true_stops(K, method):
     assert solution.status is Status.STOPPED
     assert len(calls) == 2
     assert solution.n_iter == calls[-1][0]
+    # One scale: that of the paper.
     assert solution.certificate == calls[-1][1]
+    assert solution.certificate.objective == solution.objective
+    assert f"objective {solution.objective:.6g}," in repr(solution)
 
 
 @every_method
@@ -201,7 +207,7 @@ def test_a_solution_keeps_the_node_names(K):
 
 def test_a_solve_is_silent(K, capfd, caplog):
     for method in METHODS:
-        convexhc.solve(K, 0.2, method=method, max_iter=3)
+        convexhc.solve(K, 0.2, method=method)
     out, err = capfd.readouterr()
     assert (out, err) == ("", "")
     assert not caplog.records

@@ -103,6 +103,8 @@ def assert_same_tree(found, expected):
         assert found.keys() == expected.keys()
         for key, value in expected.items():
             assert_same_tree(found[key], value)
+    elif sparse.issparse(expected):
+        assert_array_equal(found.toarray(), expected.toarray())
     else:
         assert_array_equal(found, expected)
 
@@ -183,7 +185,7 @@ def test_the_error_for_a_missing_graph_lists_those_available(adata):
     ("wrong", "error", "match"),
     [
         ({"similarity": "rbf"}, ValueError, "similarity must be one of"),
-        ({"affinity": "two_hop"}, TypeError, "unknown option 'affinity'.*shift"),
+        ({"affinity": "two_hop"}, TypeError, "unknown option 'affinity': give similarity"),
         ({"tolerance": 1e-3}, TypeError, "unknown option 'tolerance'.*tol"),
         ({"n_clusters": 2, "lam": 1.0}, ValueError, "either n_clusters or lam"),
         ({"n_clusters": 0}, ValueError, "n_clusters"),
@@ -199,3 +201,90 @@ def test_an_invalid_option_is_rejected_and_nothing_is_written(adata, wrong, erro
 def test_the_error_for_a_matrix_names_the_right_function():
     with pytest.raises(TypeError, match=r"AnnData object, received csr_matrix.*solve_path"):
         tl.convexhc(connectivities())
+
+
+def test_a_new_cut_needs_no_new_solve(adata, tmp_path, monkeypatch):
+    tl.convexhc(adata, n_clusters=3)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    revived = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    expected = cluster(connectivities())
+
+    def refused(*arguments, **options):
+        raise AssertionError("it was solved again")
+
+    monkeypatch.setattr("convexhc.path.engine.run", refused)
+    monkeypatch.setattr("convexhc.api.points_path.run", refused)
+    for cells in (adata, revived):
+        tl.cut(cells, n_clusters=2, key_added="two")
+        assert cells.obs["two"].astype(int).tolist() == expected.labels(n_clusters=2).tolist()
+        assert cells.obs["convexhc"].tolist() == GROUPS
+        found = tl.path(cells)
+        assert_array_equal(found.partitions, expected.partitions)
+        assert_array_equal(found.linkage, expected.linkage)
+        assert found.suggestion.n_clusters == expected.suggestion.n_clusters
+        assert found.structure == expected.structure
+        assert found.names == tuple(adata.obs_names)
+        tl.cut(cells, n_clusters=6, min_cluster_size=1)
+        assert cells.obs["convexhc"].nunique() == 6
+        assert cells.uns["convexhc"]["params"]["n_clusters"] == 6
+        tl.cut(cells, lam=1e-9)
+        assert cells.obs["convexhc"].nunique() == 12
+        assert "n_clusters" not in cells.uns["convexhc"]["params"]
+        tl.cut(cells)
+        assert cells.obs["convexhc"].nunique() == expected.suggestion.n_clusters
+        copied = tl.cut(cells, n_clusters=2, key_added="mine", copy=True)
+        assert "mine" in copied.obs
+        assert "mine" not in cells.obs
+
+
+def test_the_path_holds_no_second_copy_of_the_graph_and_few_bytes(adata):
+    tl.convexhc(adata, n_clusters=3)
+    stored = adata.uns["convexhc"]["path"]
+    assert "graph" not in stored
+    assert stored["partitions"].dtype == np.uint8
+    tl.convexhc(adata, n_clusters=3, similarity="two_hop", weights=3)
+    # The graph of the paper's problem is its similarity.
+    expected = solve_path(similarity.two_hop(connectivities()), weights=3)
+    found = tl.path(adata)
+    np.testing.assert_allclose(found.graph.dense(), expected.graph.dense())
+    assert_array_equal(found.labels(n_clusters=2), expected.labels(n_clusters=2))
+
+
+def test_the_graph_is_named_as_in_scanpy(adata, tmp_path):
+    two = sparse.csr_matrix(np.kron(np.eye(2), 1 - np.eye(6)))
+    adata.obsp["mine_connectivities"] = two
+    adata.uns["mine"] = {"connectivities_key": "mine_connectivities"}
+    tl.convexhc(adata, neighbors_key="mine", key_added="by key")
+    tl.convexhc(adata, adjacency=two, key_added="by matrix")
+    expected = ["0"] * 6 + ["1"] * 6
+    for key in ("by key", "by matrix"):
+        assert adata.obs[key].tolist() == expected
+        tl.cut(adata, n_clusters=2, key=key, key_added="again")
+        assert adata.obs["again"].tolist() == expected
+    assert adata.uns["by key"]["params"]["obsp"] == "mine_connectivities"
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    assert tl.path(anndata.read_h5ad(tmp_path / "cells.h5ad"), key="by matrix").graph.n_edges == 30
+    # The neighbours that scanpy names are the default.
+    adata.uns["neighbors"] = adata.uns["mine"]
+    tl.convexhc(adata, n_clusters=2)
+    assert adata.obs["convexhc"].tolist() == expected
+    with pytest.raises(ValueError, match=r"one of obsp, neighbors_key and adjacency, received \["):
+        tl.convexhc(adata, obsp="connectivities", adjacency=two)
+    with pytest.raises(ValueError, match="key_added='other'"):
+        tl.convexhc(adata, neighbors_key="other")
+    with pytest.raises(ValueError, match=r"names|adjacency has 6 nodes"):
+        tl.convexhc(adata, adjacency=np.ones((6, 6)))
+
+
+def test_a_cut_without_a_path_says_what_to_do(adata):
+    with pytest.raises(ValueError, match=r"no path under 'tree'.*key_added='tree'"):
+        tl.cut(adata, n_clusters=2, key="tree")
+    tl.convexhc(adata, n_clusters=3)
+    del adata.obsp["connectivities"]
+    with pytest.raises(ValueError, match="no 'connectivities'"):
+        tl.cut(adata, n_clusters=2)
+
+
+def test_alpha_is_answered_with_l1_ratio(adata):
+    with pytest.raises(TypeError, match="unknown option 'alpha': give l1_ratio"):
+        tl.convexhc(adata, alpha=0.5)

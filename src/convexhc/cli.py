@@ -1,4 +1,4 @@
-"""The command line: ``convexhc demo | fit | cut | report | info``."""
+"""The command line: ``convexhc demo | fit | cut | plot | export | report | info``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ from convexhc.api.features_path import SPACES
 from convexhc.api.options import FEATURES, Options
 from convexhc.commands.demo import demo
 from convexhc.commands.fit import fit
+from convexhc.commands.inputs import columns_of
 from convexhc.commands.inspection import cut, info, report
 from convexhc.commands.messages import Ending, Terminated, exit_code
-from convexhc.progress_line import ProgressLine
+from convexhc.commands.output import add_export_arguments, add_plot_arguments, export, plot
+from convexhc.commands.wording import in_options
+from convexhc.progress_line import new_line
 from convexhc.similarity.result import Shift
 from convexhc.solvers.choose import METHODS
 from convexhc.version import __version__
@@ -52,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_command(options: argparse.Namespace) -> int:
     """Call ``options.run``; an exception becomes a line on standard error and an exit code."""
     quiet, as_json = getattr(options, "quiet", False), getattr(options, "json", False)
-    progress = ProgressLine(sys.stderr, quiet=quiet)
+    progress = new_line()
+    progress.quiet = quiet
     try:
         with _warnings_in_one_line(), _terminated_like_ctrl_c():
             return int(options.run(options, _speaker(quiet and not as_json), progress))
@@ -74,11 +78,11 @@ EXPECTED = (ValueError, TypeError, MemoryError, OSError, ImportError)
 def _ending(error: BaseException) -> tuple[str, int]:
     """Message and exit code of an exception."""
     if isinstance(error, Ending):
-        return str(error), error.code
+        return in_options(error), error.code
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", exit_code(error)
     failed = isinstance(error, MemoryError | np.linalg.LinAlgError)
-    return str(error), 1 if failed else 2
+    return in_options(error), 1 if failed else 2
 
 
 @contextmanager
@@ -109,7 +113,9 @@ def _speaker(quiet: bool) -> Callable[[str], None]:
 def _warnings_in_one_line() -> Iterator[None]:
     """Print warnings in one line, without the line of code they come from."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda text, *_: print(f"convexhc: warning: {text}", file=sys.stderr)
+        warnings.showwarning = lambda text, *_: print(
+            f"convexhc: warning: {in_options(text)}", file=sys.stderr
+        )
         yield
 
 
@@ -126,6 +132,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_fit(commands)
     _add_cut(commands)
+    _add_plot(commands)
+    _add_export(commands)
     _add_report(commands)
     _add_info(commands)
     return parser
@@ -157,7 +165,7 @@ def _add_demo(commands: Commands) -> None:
 
 
 def _add_graph(parser: argparse.ArgumentParser, or_else: str = "") -> None:
-    kinds = f"CSV, TSV, MTX, NPZ, NPY, GraphML, GML, ...{or_else}"
+    kinds = f"CSV, TSV, edge list (also .gz), MTX, NPZ, NPY, GraphML, GML, ...{or_else}"
     parser.add_argument("graph", metavar="GRAPH", help=kinds)
     parser.add_argument(
         "--similarity",
@@ -168,6 +176,13 @@ def _add_graph(parser: argparse.ArgumentParser, or_else: str = "") -> None:
     )
     parser.add_argument(
         "--shift", type=_shift, help="added to the diagonal; auto: what makes it positive definite"
+    )
+    parser.add_argument(
+        "--columns",
+        type=columns_of,
+        metavar="A,B[,W]",
+        help="columns of the two ends and of the weight in a table of edges: names in its title "
+        "line, or numbers from 1 if it has none",
     )
     parser.add_argument("--symmetrize", choices=["mean", "max", "min"], help="for directed graphs")
     parser.add_argument(
@@ -325,6 +340,20 @@ def _add_cut(commands: Commands) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
     parser.set_defaults(run=lambda options, say, progress: cut(options, say))
+
+
+def _add_plot(commands: Commands) -> None:
+    text = "Draw a figure of a finished fit."
+    parser = _command(commands, "plot", text, "convexhc plot out --kind dendrogram -o tree.svg")
+    add_plot_arguments(parser)
+    parser.set_defaults(run=lambda options, say, progress: plot(options, say))
+
+
+def _add_export(commands: Commands) -> None:
+    text = "Write the clustered graph, its nodes or the tree for another program."
+    parser = _command(commands, "export", text, "convexhc export out -o graph.gexf")
+    add_export_arguments(parser)
+    parser.set_defaults(run=lambda options, say, progress: export(options, say))
 
 
 def _add_report(commands: Commands) -> None:

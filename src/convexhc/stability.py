@@ -15,6 +15,7 @@ from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.kernels.labels import numbered
+from convexhc.progress_line import ProgressLine, count_listener, shown
 from convexhc.resampling.draws import draws
 
 __all__ = ["Stability", "bootstrap"]
@@ -60,6 +61,7 @@ def bootstrap(
     share: float = 0.9,
     random_state: int = 0,
     n_jobs: int | None = None,
+    progress: bool | ProgressLine | Callable[[int, int], object] = False,
 ) -> Stability:
     """Cluster resampled graphs and compare with the clusters of the whole graph.
 
@@ -80,6 +82,9 @@ def bootstrap(
         Seed of the resamples.
     n_jobs : int, optional
         Number of threads, as in joblib.
+    progress : bool or callable
+        True shows the clusterings done and the time left on a terminal or in a notebook; a callable
+        is called as ``progress(done, total)``.
 
     Returns
     -------
@@ -106,9 +111,15 @@ def bootstrap(
     resamples = draws(
         whole, "drop", n_resamples=n_resamples, share=share, random_state=random_state
     )
-    labels, *others = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
-        joblib.delayed(_labels)(one, cluster) for one in [whole, *resamples]
-    )
+    workers = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    found = workers(joblib.delayed(_labels)(one, cluster) for one in [whole, *resamples])
+    with shown(progress) as line:
+        count = count_listener(line, progress, 1 + n_resamples, "clustering")
+        clustered = []
+        for labels in found:
+            clustered.append(labels)
+            count(len(clustered))
+    labels, *others = clustered
     return Stability(
         labels,
         np.array([adjusted_rand_score(labels, other) for other in others]),

@@ -24,6 +24,7 @@ from convexhc.datasets import fractal_graph
 from convexhc.path.suggestion import suggest
 
 FILES = {
+    "nodes.csv",
     "labels.csv",
     "linkage.csv",
     "tree.nwk",
@@ -193,6 +194,7 @@ def test_cut_prints_csv(fitted: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert [int(row["cluster"]) for row in rows] == path.labels(n_clusters=2).tolist()
 
 
+@pytest.mark.filterwarnings("default::convexhc.path.cautions.FewerClustersWarning")
 def test_cut_gives_exactly_as_many_clusters_unless_it_is_horizontal(
     fitted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -206,7 +208,11 @@ def test_cut_gives_exactly_as_many_clusters_unless_it_is_horizontal(
         ),
     ):
         assert main(["cut", str(fitted), "-k", str(missing), *given]) == 0
-        rows = read_csv(capsys.readouterr().out)
+        said = capsys.readouterr()
+        rows = read_csv(said.out)
+        short = f"convexhc: warning: {count} clusters, {missing} were asked for: no level of the "
+        short += f"tree has {missing}. --by pruning gives exactly as many.\n"
+        assert said.err == ("" if count == missing else short)
         assert len({row["cluster"] for row in rows}) == count
     assert main(["cut", str(fitted), "-k", "25"]) == 2
     assert "at most the 24 nodes" in capsys.readouterr().err
@@ -230,6 +236,7 @@ def test_cut_does_not_overwrite_a_file_without_force(fitted: Path, tmp_path: Pat
     assert len(read_csv(file.read_text())) == 24
 
 
+@pytest.mark.filterwarnings("ignore::convexhc.path.cautions.FewerClustersWarning")
 def test_small_clusters_can_be_noise(fitted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cut", str(fitted), "-k", "2", "--min-cluster-size", "13", "--noise"]) == 0
     labels = {row["cluster"] for row in read_csv(capsys.readouterr().out)}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from convexhc.api.single_lam import solve
 from experiments import results
@@ -106,5 +107,5 @@ def test_a_table_is_read_back(tmp_path):
 def test_a_solve_without_a_certificate_is_refused():
     K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
     results.require_certified(solve(K, 0.3), "solved")
-    with pytest.raises(RuntimeError, match="MAX_ITER"):
+    with pytest.warns(ConvergenceWarning), pytest.raises(RuntimeError, match="MAX_ITER"):
         results.require_certified(solve(K, 0.3, max_iter=1, tol=1e-12), "stopped")

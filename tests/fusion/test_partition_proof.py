@@ -165,7 +165,9 @@ def test_a_flow_outside_its_ball_is_not_a_proof():
 def test_a_cluster_without_inner_edges_is_not_proven():
     one = edges_of([0], [1], 0.0, 1.0)
     none = Leaving(np.zeros(3), None)
-    found = proven_groups(np.zeros(3, np.int64), InnerFlow(one, np.zeros((1, 1)), np.zeros(3)), none)
+    found = proven_groups(
+        np.zeros(3, np.int64), InnerFlow(one, np.zeros((1, 1)), np.zeros(3)), none
+    )
     np.testing.assert_array_equal(found, [0, 0, 1])
 
 

@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 
 from convexhc.kernels.compile import announced, compiled
-from convexhc.progress_line import ProgressLine, compile_notice
+from convexhc.progress_line import ProgressLine, shown
 
 
 def test_kernel_without_a_place_for_its_cache():
@@ -64,6 +64,6 @@ def test_progress_line_says_that_kernels_are_compiled(quiet):
     def one(x):
         return x + 1
 
-    with compile_notice(ProgressLine(stream, quiet=quiet)):
+    with shown(ProgressLine(stream, quiet=quiet)):
         one(1)
     assert ("compiling" in stream.getvalue()) is not quiet

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 import convexhc
@@ -314,7 +315,8 @@ def test_on_check_is_called_once_per_level_and_a_falsy_result_continues(small, o
 
 
 def test_a_path_that_does_not_reach_the_consensus_is_not_complete(small):
-    path = solve_path(small[0], max_iter=0)
+    with pytest.warns(ConvergenceWarning, match="lam were not solved to tol=0.0001.*raise max_i"):
+        path = solve_path(small[0], max_iter=0)
     assert path.n_clusters[-1] > 1
     assert Status.MAX_ITER in {point.status for point in path.levels}
     assert not path.complete

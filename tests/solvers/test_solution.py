@@ -9,6 +9,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import convexhc
 from convexhc import Solution, Status, as_graph, solve
@@ -110,7 +111,7 @@ def test_a_frame_without_pandas_names_the_package_to_install(solution, monkeypat
 
 def test_summary_and_card_agree(solution):
     said = solution.summary()
-    assert "6 nodes, lam 1, 2 cluster(s): 2 of 3" in said
+    assert "6 nodes, lam 1, 2 clusters: 2 of 3" in said
     assert f"{solution.relative_gap:.1e}" in said
     assert solution.method in said
     assert Status.SOLVED.value in said
@@ -120,7 +121,8 @@ def test_summary_and_card_agree(solution):
 
 
 def test_summary_of_an_unsolved_problem_gives_advice():
-    unsolved = solve(K, 0.3, tol=1e-12, max_iter=1)
+    with pytest.warns(ConvergenceWarning):
+        unsolved = solve(K, 0.3, tol=1e-12, max_iter=1)
     assert Status.MAX_ITER.value in unsolved.summary()
 
 

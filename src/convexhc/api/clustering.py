@@ -21,9 +21,11 @@ from convexhc.api.options import (
     Progress,
 )
 from convexhc.api.points_path import points_path
+from convexhc.api.renamed import answers_other_names
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.path.path import Path
+from convexhc.progress_line import shown
 from convexhc.similarity import (
     Similarity,
     diffusion,
@@ -67,6 +69,7 @@ FROM_POINTS = ("nearest_neighbors", "rbf")
 SIMILARITIES = (*PAIRWISE, *FROM_POINTS)
 
 
+@answers_other_names
 def cluster(
     G: Any,
     lambdas: Lambdas | Literal["auto"] = "auto",
@@ -200,24 +203,27 @@ def cluster(
         keep=keep,
         prove=prove,
     )
-    monitor = Monitor(checkpoint, on_check, progress)
-    # Another diagonal or norm needs K itself.
-    chosen_by_graph = similarity in ("graph", "nearest_neighbors") and shift is None
-    if chosen_by_graph and in_features and multiscale and not options.l1_ratio:
-        if similarity == "nearest_neighbors":
-            points, G = G, neighbor_graph(G, n_neighbors=n_neighbors)
-        return _cluster_by_graph(
-            as_graph(G), options, monitor, points, time, n_features, test_structure
+    with shown(progress) as line:
+        monitor = Monitor(checkpoint, on_check, progress if line is None else line)
+        if line is not None:
+            line.note("reading the graph and making its features ...")
+        # Another diagonal or norm needs K itself.
+        chosen_by_graph = similarity in ("graph", "nearest_neighbors") and shift is None
+        if chosen_by_graph and in_features and multiscale and not options.l1_ratio:
+            if similarity == "nearest_neighbors":
+                points, G = G, neighbor_graph(G, n_neighbors=n_neighbors)
+            return _cluster_by_graph(
+                as_graph(G), options, monitor, points, time, n_features, test_structure
+            )
+        K = make_similarity(
+            G, similarity, shift=shift, n_neighbors=n_neighbors, signed=weights is not None
         )
-    K = make_similarity(
-        G, similarity, shift=shift, n_neighbors=n_neighbors, signed=weights is not None
-    )
-    if in_features:
-        return features_path(K, weights, n_features, options, monitor)
-    if multiscale:
-        X = spectral_features(K, min(n_features, K.graph.n))
-        weights = multiscale_weights(positive_part(K.graph).matrix(), X)
-    return graph_path(K, weights, options, monitor)
+        if in_features:
+            return features_path(K, weights, n_features, options, monitor)
+        if multiscale:
+            X = spectral_features(K, min(n_features, K.graph.n))
+            weights = multiscale_weights(positive_part(K.graph).matrix(), X)
+        return graph_path(K, weights, options, monitor)
 
 
 def make_similarity(

@@ -19,11 +19,13 @@ import numpy as np
 
 from convexhc._checks import checked_count
 from convexhc.api.clustering import FROM_POINTS, cluster
+from convexhc.api.renamed import instead
 from convexhc.api.single_lam import similarity_record
 from convexhc.api.worker_pool import in_workers
 from convexhc.io import as_graph
 from convexhc.kernels.threads import limited_threads
 from convexhc.path.path import Path
+from convexhc.progress_line import ProgressLine, count_listener, shown
 from convexhc.provenance import fingerprint
 from convexhc.similarity import Similarity
 from convexhc.version import __version__
@@ -108,6 +110,7 @@ def solve_paths(
     folder: str | os.PathLike[str] | None = None,
     each: Mapping[Hashable, Mapping[str, Any]] | None = None,
     on_result: OnResult | None = None,
+    progress: bool | ProgressLine | Callable[[int, int], object] = False,
     **options: Any,
 ) -> Cohort:
     """Solve the paths of many graphs: a cohort, bootstrap samples, a grid of parameters.
@@ -132,6 +135,9 @@ def solve_paths(
         Options of single graphs, which override the common ones.
     on_result : callable, optional
         Called as ``on_result(done, outcome)`` in the calling process, in the order of completion.
+    progress : bool or callable
+        True shows the graphs done and the time left on a terminal or in a notebook; a callable is
+        called as ``progress(done, total)``.
     **options
         Options of `convexhc.cluster`.
 
@@ -176,10 +182,13 @@ def solve_paths(
         for position, (name, graph) in enumerate(named.items())
     ]
     found: dict[int, Outcome] = {}
-    for position, outcome in _outcomes(tasks, n_jobs, folder):
-        found[position] = outcome
-        if on_result is not None:
-            on_result(len(found), outcome)
+    with shown(progress) as line:
+        count = count_listener(line, progress, len(tasks), "graph")
+        for position, outcome in _outcomes(tasks, n_jobs, folder):
+            found[position] = outcome
+            count(len(found))
+            if on_result is not None:
+                on_result(len(found), outcome)
     return Cohort(tuple(found[position] for position in range(len(tasks))))
 
 
@@ -239,7 +248,8 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
         if name in _SINGLE:
             raise TypeError(f"{name} is for a single path: use {_SINGLE[name]}.")
         if name not in known:
-            raise TypeError(f"cluster has no option {name!r}; it has {', '.join(known)}.")
+            advice = instead(name) or f"; it has {', '.join(known)}"
+            raise TypeError(f"cluster has no option {name!r}{advice}.")
     shared = dict(options)
     if isinstance(shared.get("lambdas"), Iterator):
         # The first graph would exhaust an iterator.

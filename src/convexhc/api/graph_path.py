@@ -6,14 +6,15 @@ import os
 from typing import Any
 
 from convexhc.api.options import Keep, Lambdas, MethodLike, Monitor, OnLevel, Options, Progress
+from convexhc.api.renamed import answers_other_names
 from convexhc.api.single_lam import read_problem, similarity_record
 from convexhc.kernels.threads import threads_along
 from convexhc.model.problem import FusionProblem
+from convexhc.path.cautions import warned_if_unsolved
 from convexhc.path.engine import FusionModel, run
 from convexhc.path.graph_model import GraphModel
 from convexhc.path.path import Path
 from convexhc.path.plan import Bisecting, Descending, Grid, Plan
-from convexhc.progress_line import compile_notice, progress_listener
 from convexhc.provenance import Provenance, fingerprint
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.memory import (
@@ -27,6 +28,7 @@ from convexhc.solvers.memory import (
 _KEEP_NODES = 1000
 
 
+@answers_other_names
 def solve_path(
     K: Any,
     lambdas: Lambdas = Options.lambdas,
@@ -81,7 +83,8 @@ def solve_path(
     on_check : callable, optional
         Called with every solved `Level`; a true answer ends the path there.
     progress : bool or callable
-        True draws a progress line on standard error; a callable is called with every `Level`.
+        True shows lam, clusters, gap and time left on a terminal or in a notebook, through tqdm
+        if it is installed; a callable is called with every `Level`.
 
     Returns
     -------
@@ -92,6 +95,11 @@ def solve_path(
     ------
     ValueError, TypeError
         As for `convexhc.solve`; or a checkpoint of another run, or a damaged one.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Some lam was not solved to ``tol`` (scikit-learn's class).
 
     Examples
     --------
@@ -131,16 +139,16 @@ def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path
         graph, problem, options.method, options.tol, options.max_iter, from_above, options.prove
     )
     threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
-    with compile_notice(monitor.progress), threads:
-        plan = choose_plan(model, options)
-        return run(
+    with threads, monitor.listener(lambda: choose_plan(model, options)) as (plan, listen):
+        path = run(
             model,
             plan,
             provenance,
             keep=options.keeper(small=graph.n <= _KEEP_NODES),
             store=monitor.store(provenance, problem),
-            listen=progress_listener(monitor.progress, monitor.on_check, plan),
+            listen=listen,
         )
+    return warned_if_unsolved(path, options.tol)
 
 
 def _check_memory(problem: FusionProblem, options: Options) -> None:

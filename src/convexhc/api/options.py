@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -14,7 +15,8 @@ from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
 from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.level import Level
-from convexhc.progress_line import ProgressLine
+from convexhc.path.plan import Plan
+from convexhc.progress_line import ProgressLine, level_listener, shown
 from convexhc.provenance import Provenance
 from convexhc.solvers.choose import METHODS
 from convexhc.solvers.loop import Method
@@ -152,6 +154,13 @@ class Monitor:
     checkpoint: str | os.PathLike[str] | None = None
     on_check: OnLevel | None = None
     progress: Progress = False
+
+    @contextmanager
+    def listener(self, plan: Callable[[], Plan]) -> Iterator[tuple[Plan, OnLevel | None]]:
+        """The plan of a run and the function to call after every lam, while a display is shown."""
+        with shown(self.progress) as line:
+            made = plan()
+            yield made, level_listener(line, self.progress, self.on_check, made)
 
     def store(self, provenance: Provenance, problem: FusionProblem) -> Checkpoint | None:
         """The checkpoint of this run, if a file was named."""

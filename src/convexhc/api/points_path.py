@@ -12,14 +12,15 @@ import numpy as np
 from convexhc._types import FloatArray, Labels
 from convexhc.api.graph_path import choose_plan
 from convexhc.api.options import POINTS, Keep, Lambdas, Monitor, OnLevel, Options, Progress
+from convexhc.api.renamed import answers_other_names
 from convexhc.graph import Graph
 from convexhc.graph_checks import checked_names
 from convexhc.io import as_graph
 from convexhc.model.problem import FusionProblem, points_problem
+from convexhc.path.cautions import warned_if_unsolved
 from convexhc.path.engine import run
 from convexhc.path.path import Path
 from convexhc.path.points_model import PointsModel
-from convexhc.progress_line import compile_notice, progress_listener
 from convexhc.provenance import Provenance
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.point_kernels import read_points
@@ -29,6 +30,7 @@ from convexhc.solvers.memory import check_memory, path_estimate
 _KEEP_NUMBERS = 100_000
 
 
+@answers_other_names
 def solve_points_path(
     X: Any,
     lambdas: Lambdas = POINTS.lambdas,
@@ -166,17 +168,17 @@ def points_path(
         np.arange(len(X)) if leaf is None else leaf,
         options.prove,
     )
-    with compile_notice(monitor.progress):
-        plan = choose_plan(model, options)
-        provenance = Provenance.of(options.record(**record), _digest(problem))
-        return run(
+    provenance = Provenance.of(options.record(**record), _digest(problem))
+    with monitor.listener(lambda: choose_plan(model, options)) as (plan, listen):
+        path = run(
             model,
             plan,
             provenance,
             keep=keeper,
             store=monitor.store(provenance, problem),
-            listen=progress_listener(monitor.progress, monitor.on_check, plan),
+            listen=listen,
         )
+    return warned_if_unsolved(path, options.tol)
 
 
 def _edge_weights(X: FloatArray, weights: Any) -> Graph:

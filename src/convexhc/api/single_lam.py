@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from convexhc._checks import LARGEST, check_magnitude, checked_number
+from convexhc._warnings import warn_unsolved
 from convexhc.api.options import CONSTRAINTS, MethodLike, Options
+from convexhc.api.renamed import answers_other_names
 from convexhc.fusion.contraction import alone
 from convexhc.fusion.graph_proof import LEAST_TOL, TIGHTER, prove_graph
 from convexhc.fusion.graph_solve import ContractedSolution
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.model.problem import FusionProblem, graph_problem
+from convexhc.progress_line import ProgressLine, certificate_listener, shown
 from convexhc.provenance import Provenance, fingerprint
 from convexhc.similarity import Similarity, require_psd, sparsify
 from convexhc.solvers.choose import choose_method
@@ -22,6 +25,7 @@ from convexhc.solvers.loop import OnCheck, Solution, Status, run
 from convexhc.solvers.memory import check_memory
 
 
+@answers_other_names
 def solve(
     K: Any,
     lam: float,
@@ -35,6 +39,7 @@ def solve(
     constraint: str = Options.constraint,
     prove: bool = Options.prove,
     on_check: OnCheck | None = None,
+    progress: bool | ProgressLine | OnCheck = False,
 ) -> Solution:
     """Cluster a graph or similarity matrix at one strength of the penalty.
 
@@ -69,7 +74,11 @@ def solve(
         Where the partition is not proven (`solution.proof`), lower the tolerance until it is, at
         most to 1e-10.
     on_check : callable, optional
-        Called as ``on_check(n_iter, certificate)`` at every check; a true answer stops.
+        Called as ``on_check(n_iter, certificate)`` at every check, with the objective and the gap
+        in the scale of ``Solution.objective``; a true answer stops.
+    progress : bool or callable
+        True shows iteration, gap and time left, as for `convexhc.solve_path`; a callable is called
+        as ``on_check`` is, and its answer ignored.
 
     Returns
     -------
@@ -84,6 +93,11 @@ def solve(
         of its range.
     MemoryError
         The problem will not fit; the message says how much it needs.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The certificate did not reach ``tol`` (scikit-learn's class).
 
     Examples
     --------
@@ -104,16 +118,30 @@ def solve(
     graph, problem = read_problem(K, lam, weights=weights, options=options)
     chosen = choose_method(problem, options.method)
     check_memory(problem, chosen.name)
-    tol = options.tol
-    while True:
-        solution = run(
-            problem, chosen, start=start, tol=tol, max_iter=options.max_iter, on_check=on_check
+    with shown(progress) as line:
+        listen = certificate_listener(line, progress, on_check, lam=problem.lam, tol=options.tol)
+        start, tol = None if start is None else start.in_scale(halved=True), options.tol
+        while True:
+            solution = run(
+                problem,
+                chosen,
+                start=start,
+                tol=tol,
+                max_iter=options.max_iter,
+                # The solver halves the problem.
+                on_check=lambda n_iter, halved: listen(n_iter, halved.scaled(2.0)),
+            )
+            proof = prove_graph(problem, ContractedSolution(alone(problem), solution))
+            done = proof.is_proven or tol <= LEAST_TOL or solution.status is not Status.SOLVED
+            if done or not options.prove:
+                break
+            start, tol = solution, max(tol * TIGHTER, LEAST_TOL)
+    solution = solution.in_scale(halved=False)
+    if solution.status not in (Status.SOLVED, Status.STOPPED):
+        warn_unsolved(
+            f"lam {problem.lam:g} was not solved to tol={options.tol:g} (relative gap "
+            f"{solution.relative_gap:.1e}). {solution.status.value}"
         )
-        proof = prove_graph(problem, ContractedSolution(alone(problem), solution))
-        done = proof.is_proven or tol <= LEAST_TOL or solution.status is not Status.SOLVED
-        if done or not options.prove:
-            break
-        start, tol = solution, max(tol * TIGHTER, LEAST_TOL)
     record = options.record(lam=problem.lam, similarity=similarity_record(K))
     provenance = Provenance.of(record, fingerprint(graph, problem.penalty.graph))
     return replace(solution, names=graph.names, provenance=provenance, proof=proof)

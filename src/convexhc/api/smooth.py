@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from convexhc.api.options import Lambdas, OnLevel, Options, Progress
+from convexhc.api.renamed import answers_other_names
 from convexhc.path.engine import run
 from convexhc.path.path import Path
 from convexhc.path.plan import Grid
 from convexhc.path.smooth_model import MAX_LEVELS, SmoothPathModel, resolving_lambdas
-from convexhc.progress_line import progress_listener
+from convexhc.progress_line import level_listener, shown
 from convexhc.provenance import Provenance, fingerprint
 from convexhc.smooth.model import Form, SmoothModel
 
 
+@answers_other_names
 def smooth_path(
     K: Any,
     lambdas: Lambdas = Options.lambdas,
@@ -81,10 +83,11 @@ def smooth_path(
         "max_clusters": options.max_clusters,
     }
     plan = Grid(grid, descending=True)
-    return run(
-        SmoothPathModel(smooth, min(grid)),
-        plan,
-        Provenance.of(record, fingerprint(smooth.graph)),
-        keep=lambda lam: False,
-        listen=progress_listener(progress, on_check, plan),
-    )
+    with shown(progress) as line:
+        return run(
+            SmoothPathModel(smooth, min(grid)),
+            plan,
+            Provenance.of(record, fingerprint(smooth.graph)),
+            keep=lambda lam: False,
+            listen=level_listener(line, progress, on_check, plan),
+        )

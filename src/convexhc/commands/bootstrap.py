@@ -8,7 +8,7 @@ from typing import Any
 from convexhc._files import write_text
 from convexhc.commands.folder import SUPPORT_FILES, Folder
 from convexhc.commands.messages import Refusal
-from convexhc.commands.tables import cell, csv_text
+from convexhc.export.csv_table import cell, csv_text
 from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.path.scales import Scale

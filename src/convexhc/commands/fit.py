@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 import time
+import warnings
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from inspect import signature
@@ -56,7 +57,9 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
             say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
         try:
             settings = cluster_options(options, lambdas)
-            with limited_threads(options.n_jobs):
+            with limited_threads(options.n_jobs), warnings.catch_warnings():
+                # Said at the end, in the words of the command line.
+                warnings.filterwarnings("ignore", ".*not solved to tol=")
                 path = solve(options, graph, settings, folder, progress)
             progress.clear()
             found = bootstrap(options, graph, path, settings, folder, progress)

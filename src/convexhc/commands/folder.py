@@ -16,7 +16,8 @@ from scipy import sparse
 from convexhc._files import InUse, atomic_write, locked, remove_partial, write_text
 from convexhc.commands.messages import Refusal
 from convexhc.commands.records import BEGUN, RUN, read_record
-from convexhc.commands.tables import csv_text, labels_csv
+from convexhc.commands.tables import labels_csv, nodes_csv
+from convexhc.export.csv_table import csv_text
 from convexhc.graph import Graph
 from convexhc.io.arrays import read_members, sparse_from
 from convexhc.io.border import border
@@ -26,6 +27,7 @@ from convexhc.version import __version__
 
 # The last file marks the run as finished.
 FILES = (
+    "nodes.csv",
     "labels.csv",
     "linkage.csv",
     "tree.nwk",
@@ -42,6 +44,7 @@ SUPPORT_FILES = ("support.csv", "support_nodes.csv", "support_levels.csv", "supp
 class Folder:
     """Files of one fit.
 
+    ``nodes.csv`` (one row per node: Id, Label and the clusters of the scales that last),
     ``labels.csv`` (one row per node, one column per level), ``linkage.csv`` (scipy's form),
     ``tree.nwk``, ``path.npz`` (the whole path, for `Path.load`), ``graph.npz`` (the input graph),
     ``report.html`` and ``run.json`` (versions, options, fingerprints, certificates); with resamples
@@ -131,6 +134,8 @@ class Folder:
         path.save(self.root / "path.npz")
         with atomic_write(self.root / "graph.npz") as stream:
             sparse.save_npz(stream, graph.matrix())
+        nodes = nodes_csv(path, min_cluster_size, escape=escape)
+        write_text(self.root / "nodes.csv", nodes)
         table = labels_csv(path, min_cluster_size, escape=escape)
         write_text(self.root / "labels.csv", table)
         rows = ([int(a), int(b), repr(float(h)), int(k)] for a, b, h, k in path.linkage)

@@ -20,9 +20,26 @@ def read_graph(options: Namespace) -> Graph:
     """Read the graph; an error of the file is an error of usage."""
     signed = options.similarity == "precomputed" and weights_of(options) is not None
     try:
-        return as_graph(options.graph, symmetrize=options.symmetrize, signed=signed)
+        return as_graph(
+            options.graph,
+            symmetrize=options.symmetrize,
+            signed=signed,
+            columns=options.columns,
+        )
     except (ValueError, TypeError, OSError, ImportError) as error:
         raise Refusal(str(error)) from error
+
+
+def columns_of(text: str) -> tuple[str | int, ...]:
+    """Columns as `as_graph` takes them: names, or numbers from 1.
+
+    Examples
+    --------
+    >>> columns_of("gene_a,gene_b"), columns_of("1,3")
+    (('gene_a', 'gene_b'), (1, 3))
+    """
+    words = [word.strip() for word in text.split(",")]
+    return tuple(int(word) if word.isdigit() else word for word in words)
 
 
 def kernel_of(graph: Graph, kind: str, shift: Shift | None) -> Graph:

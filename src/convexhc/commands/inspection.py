@@ -19,7 +19,7 @@ from convexhc.commands.folder import Folder, refuse_to_overwrite
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Refusal, Say
 from convexhc.commands.saved_results import describe_saved
-from convexhc.commands.tables import cell, csv_text
+from convexhc.export.csv_table import cell, csv_text
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.similarity.diffusion_time import N_FEATURES

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 
+from convexhc.export.csv_table import cell, csv_text, node_table
 from convexhc.path import Path
+from convexhc.path.exported_partitions import suggested_partitions
 from convexhc.path.suggestion import suggest
-
-# First characters by which a spreadsheet takes a cell for a formula.
-_FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def labels_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool = False) -> str:
@@ -32,30 +25,8 @@ def labels_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool 
     return csv_text(["node", "suggested", *(f"k{k}" for k in counts)], rows)
 
 
-def cell(name: object, *, escape: bool) -> str:
-    """A name as text; if asked for, with an apostrophe before what looks like a formula.
-
-    Examples
-    --------
-    >>> cell("=1+1", escape=True), cell("a", escape=True)
-    ("'=1+1", 'a')
-    """
-    text = str(name)
-    return f"'{text}" if escape and text.startswith(_FORMULA_MARKS) else text
-
-
-def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    r"""A table as CSV, with line feeds as line ends.
-
-    Examples
-    --------
-    >>> csv_text(["node"], [["a"], ["carriage\rreturn"]])
-    'node\na\n"carriage\rreturn"\n'
-    """
-    stream = io.StringIO(newline="")
-    # The writer quotes the characters of its own line end only, so that it has to be both.
-    lines = SimpleNamespace(write=lambda line: stream.write(line.removesuffix("\r\n") + "\n"))
-    writer = csv.writer(lines, lineterminator="\r\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return stream.getvalue()
+def nodes_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool = False) -> str:
+    """One row per node: Id, Label, the suggested cluster and those of the few scales that last."""
+    suggested = suggest(path, min_cluster_size).labels
+    partitions = suggested_partitions(path, min_cluster_size, suggested)
+    return node_table(path.names, partitions, escape=escape)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
-import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, nullcontext
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
+from convexhc._types import FloatArray, Labels
+from convexhc._warnings import warn_user
+from convexhc.kernels.threads import limited_threads
+from convexhc.model.problem import cluster_means
 from convexhc.path import Level, Path
 from convexhc.path.suggestion import suggest, warning_text
 from convexhc.similarity.structure import NoStructureWarning
-from convexhc.solvers.solution import Status
 from convexhc.tree import Plateau
 
 try:
@@ -44,7 +48,31 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "max_clusters": [COUNT, None],
         "min_cluster_size": [COUNT, None],
         "progress": ["boolean", callable],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
     }
+
+    @property
+    def centroids_(self) -> FloatArray:
+        """Mean of the members of every cluster, one row each, in the order of the labels."""
+        check_is_fitted(self)
+        if self._means is None:
+            self._means = _mean_rows(self.path_.features, self.labels_)
+        return self._means
+
+    @contextmanager
+    def _running(self) -> Iterator[bool | Callable[[Level], object]]:
+        """Limit the threads; yields the progress to show."""
+        threads = nullcontext() if self.n_jobs is None else limited_threads(self._n_threads)
+        with threads:
+            yield self.progress or self.verbose > 0
+
+    @property
+    def _n_threads(self) -> int:
+        return int(effective_n_jobs(self.n_jobs))
+
+    # Means of points; those of a similarity are computed when they are asked for.
+    _means: FloatArray | None = None
 
     def _check_scale(self, n: int) -> None:
         """Refuse two scales at once, and counts above the number of nodes."""
@@ -72,13 +100,16 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self.plateau_, labels = chosen.plateau, chosen.labels
             _log.info("neither n_clusters nor lam was given: chose %s", chosen)
             if not chosen.confident:
-                warnings.warn(warning_text(path), NoStructureWarning, stacklevel=4)
+                warn_user(warning_text(path), NoStructureWarning)
         self.labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
 
-    def _record(self, path: Path) -> None:
+    def _record(self, path: Path, points: FloatArray | None) -> None:
         """Set the attributes that do not depend on the cut."""
         self.path_ = path
+        self._centroids: FloatArray | None = (
+            None if points is None else _mean_rows(points, self.labels_)
+        )
         self.linkage_ = path.linkage
         self.children_ = path.linkage[:, :2].astype(np.int64)
         self.distances_ = path.linkage[:, 2].copy()
@@ -86,14 +117,6 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.n_connected_components_ = int(path.components.max()) + 1
         self.lambdas_ = path.lambdas
         self.n_iter_ = sum(level.n_iter for level in path.levels)
-        missed = sum(level.status is not Status.SOLVED for level in path.levels)
-        if missed:
-            warnings.warn(
-                f"{missed} of {len(path.levels)} lam were not solved to tol={self.tol:g} (largest "
-                f"relative gap {path.relative_gap.max():.1e}): raise max_iter or loosen tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     def _listeners(self, X: Any) -> tuple[Callable[[Level], object] | None, Callable[[], object]]:
         """Functions to call after every lam and at the end, for scikit-learn's callbacks."""
@@ -112,6 +135,10 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             return context.call_on_fit_task_end(estimator=self, X=X, reconstruction_attributes={})
 
         return solved, finished
+
+
+def _mean_rows(rows: FloatArray | None, labels: Labels) -> FloatArray:
+    return cluster_means(np.ascontiguousarray(rows, dtype=np.float64), labels)
 
 
 def row_names(X: Any) -> list[Hashable] | None:

@@ -9,12 +9,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from convexhc.api.clustering import PAIRWISE, SIMILARITIES, cluster
 from convexhc.api.features_path import SPACES
 from convexhc.api.options import MethodLike, Options
+from convexhc.api.renamed import answers_other_names
 from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
+from convexhc.estimators.scores import nearest_centroid_score, pairwise_score
 from convexhc.graph import Graph
 from convexhc.graph_checks import checked_sparse
 from convexhc.io import as_graph
@@ -49,6 +51,11 @@ class ConvexHierarchicalClustering(PathClusterer):
         As for `convexhc.cluster`.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
+    n_jobs : int, optional
+        Threads, as in joblib; by default those of numba and of the linear algebra. Graphs in
+        parallel are the business of `convexhc.solve_paths`, or of GridSearchCV.
+    verbose : int
+        Above 0, as ``progress=True``.
 
     Attributes
     ----------
@@ -73,6 +80,9 @@ class ConvexHierarchicalClustering(PathClusterer):
     similarity_ : dict
         How K was made: its ``kind`` and options. If K itself was made, also the ``shift`` added to
         the diagonal, ``positive_definite``, and ``min_eigenvalue`` if it was computed.
+    centroids_ : (n_clusters_, d) ndarray
+        Mean of the members of every cluster: of the rows of X for points, else of the features of
+        the nodes, ``path_.features``.
     n_features_in_ : int
         Columns of X.
     feature_names_in_ : ndarray of str
@@ -117,6 +127,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         "prove": ["boolean"],
     }
 
+    @answers_other_names
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -136,6 +147,8 @@ class ConvexHierarchicalClustering(PathClusterer):
         prove: bool = Options.prove,
         min_cluster_size: int | None = None,
         progress: Any = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.lam = lam
@@ -153,6 +166,8 @@ class ConvexHierarchicalClustering(PathClusterer):
         self.prove = prove
         self.min_cluster_size = min_cluster_size
         self.progress = progress
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,23 +202,62 @@ class ConvexHierarchicalClustering(PathClusterer):
         self._check_scale(n)
         on_check, finished = self._listeners(X)
         options = self.get_params(deep=False)
-        for name in ("n_clusters", "lam", "min_cluster_size"):
+        for name in ("n_clusters", "lam", "min_cluster_size", "n_jobs", "verbose"):
             del options[name]
-        path = cluster(
-            data,
-            "auto" if self.lam is None else [self.lam],
-            test_structure=self.n_clusters is None and self.lam is None,
-            on_check=on_check,
-            **options,
-        )
+        with self._running() as options["progress"]:
+            path = cluster(
+                data,
+                "auto" if self.lam is None else [self.lam],
+                test_structure=self.n_clusters is None and self.lam is None,
+                on_check=on_check,
+                **options,
+            )
         names = row_names(X)
         if self.similarity not in PAIRWISE and names is not None:
             path = path.renamed(names)
         self.similarity_ = dict(path.provenance.options["similarity"])
         self._cut(path)
-        self._record(path)
+        self._record(path, None if self.similarity in PAIRWISE else data)
         finished()
         return self
+
+    def score(self, X: Any, y: object = None) -> float:
+        """How well the clusters fit: for model selection, as by GridSearchCV.
+
+        For a graph or a similarity, modularity. X may be the graph of the fit, whose nodes keep
+        their labels; or have other nodes in its rows, as scikit-learn passes a test set of a
+        pairwise X: then every row joins the cluster that adds most to the modularity of X, in which
+        rows and columns have their own degrees. For points, the mean of (b - a) / max(a, b), a and
+        b the distances of a row to its two nearest ``centroids_`` (the simplified silhouette). One
+        cluster has the score 0.
+
+        Parameters
+        ----------
+        X : graph or (m, n) similarities to the nodes of the fit, or (m, d) points
+            As ``similarity`` says.
+        y : None
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        float
+            At most 1; larger is better.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> model = ConvexHierarchicalClustering(2).fit(nx.karate_club_graph())
+        >>> 0.3 < model.score(nx.karate_club_graph()) < 0.5
+        True
+        """
+        check_is_fitted(self)
+        if self.similarity not in PAIRWISE:
+            points = validate_data(self, X, dtype=np.float64, reset=False)
+            return nearest_centroid_score(points, self.centroids_)
+        if not _is_matrix(X):
+            X = as_graph(X, signed=self._signed).matrix()
+        block = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return pairwise_score(block, self.labels_)
 
     def _validated(self, X: Any) -> tuple[Any, int]:
         """X as `cluster` takes it, and its number of nodes; sets ``n_features_in_``."""

@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from convexhc.api.options import POINTS
 from convexhc.api.points_path import solve_points_path
+from convexhc.api.renamed import answers_other_names
 from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
+from convexhc.estimators.scores import nearest_centroid_score
 from convexhc.similarity import neighbor_weights
 
 __all__ = ["ConvexClustering"]
@@ -43,6 +45,11 @@ class ConvexClustering(PathClusterer):
         As for `convexhc.solve_points_path`.
     min_cluster_size : int, optional
         Smaller clusters do not count. Default as for `Path.labels`.
+    n_jobs : int, optional
+        Threads, as in joblib; by default those of numba and of the linear algebra. Graphs in
+        parallel are the business of `convexhc.solve_paths`, or of GridSearchCV.
+    verbose : int
+        Above 0, as ``progress=True``.
 
     Attributes
     ----------
@@ -50,6 +57,8 @@ class ConvexClustering(PathClusterer):
         Cluster of every point, numbered by first occurrence.
     path_ : Path
         Everything solved: partitions, certificates, tree.
+    centroids_ : (n_clusters_, d) ndarray
+        Mean of the points of every cluster.
     n_clusters_, plateau_, linkage_, children_, distances_, n_leaves_, n_connected_components_, \
             lambdas_, n_iter_, n_features_in_, feature_names_in_
         As for `ConvexHierarchicalClustering`.
@@ -85,6 +94,7 @@ class ConvexClustering(PathClusterer):
         "prove": ["boolean"],
     }
 
+    @answers_other_names
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -100,6 +110,8 @@ class ConvexClustering(PathClusterer):
         prove: bool = POINTS.prove,
         min_cluster_size: int | None = None,
         progress: Any = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.lam = lam
@@ -113,6 +125,8 @@ class ConvexClustering(PathClusterer):
         self.prove = prove
         self.min_cluster_size = min_cluster_size
         self.progress = progress
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: object = None) -> ConvexClustering:
@@ -135,20 +149,43 @@ class ConvexClustering(PathClusterer):
         weights = self.weights
         if weights is None:
             weights = neighbor_weights(points, n_neighbors=self.n_neighbors)
-        path = solve_points_path(
-            points,
-            self.n_lambdas if self.lam is None else [self.lam],
-            weights=weights,
-            l1_ratio=self.l1_ratio,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            max_clusters=self.max_clusters,
-            prove=self.prove,
-            progress=self.progress,
-            names=row_names(X),
-            on_check=on_check,
-        )
+        with self._running() as progress:
+            path = solve_points_path(
+                points,
+                self.n_lambdas if self.lam is None else [self.lam],
+                weights=weights,
+                l1_ratio=self.l1_ratio,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                max_clusters=self.max_clusters,
+                prove=self.prove,
+                progress=progress,
+                names=row_names(X),
+                on_check=on_check,
+            )
         self._cut(path)
-        self._record(path)
+        self._record(path, points)
         finished()
         return self
+
+    def score(self, X: Any, y: object = None) -> float:
+        """The simplified silhouette of points, for model selection, as by GridSearchCV.
+
+        The mean of (b - a) / max(a, b), a and b the distances of a row of X to its two nearest
+        ``centroids_``; 0 with one cluster.
+
+        Parameters
+        ----------
+        X : (m, d) array or DataFrame
+            One row per point, of the fit or not.
+        y : None
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        float
+            At most 1; larger is better.
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, dtype=np.float64, reset=False)
+        return nearest_centroid_score(points, self.centroids_)

@@ -19,7 +19,7 @@ from convexhc.graph import Graph, Symmetrize
 from convexhc.graph_checks import check_symmetrize, check_values, checked_names, listed_names
 from convexhc.io.files import read_file
 from convexhc.io.objects import read_tuples, reader_of
-from convexhc.io.reading import Reading
+from convexhc.io.reading import Reading, checked_columns
 
 __all__ = ["as_graph"]
 
@@ -32,6 +32,7 @@ def as_graph(
     names: Iterable[Hashable] | None = None,
     weight: str | None = "weight",
     key: str = "connectivities",
+    columns: Iterable[str | int] | None = None,
 ) -> Graph:
     """Read a graph or a similarity matrix.
 
@@ -41,8 +42,9 @@ def as_graph(
         - a :class:`~convexhc.graph.Graph`, or a result of :mod:`convexhc.similarity`;
         - a matrix: ndarray, scipy sparse matrix or array, or list of lists;
         - a pandas DataFrame: a square matrix whose index and columns hold the same labels, or
-          a table of edges with columns source/target (or u/v, from/to, node1/node2, i/j) and,
-          optionally, weight (or w, value), in any case and order;
+          a table of edges with columns source/target (or src/dst, u/v, from/to, node1/node2,
+          i/j) and, optionally, weight (or w, value), in any case and order; a polars or narwhals
+          DataFrame likewise, whose columns name the nodes of a matrix;
         - a networkx or igraph graph, or an AnnData object;
         - an iterable of ``(u, v)`` or of ``(u, v, weight)`` **tuples**;
         - the name of a file (see Notes).
@@ -62,6 +64,9 @@ def as_graph(
         name must exist.
     key : str
         Entry of ``obsp`` of an AnnData object.
+    columns : sequence of str or of int, optional
+        Columns of the two ends, and of the weight, in a table of edges: names in the title line
+        of a file or of a DataFrame; or numbers from 1, in a file without a title line.
 
     Returns
     -------
@@ -79,7 +84,8 @@ def as_graph(
     Warns
     -----
     UserWarning
-        The matrix looks like distances: complete, zero diagonal, triangle inequality.
+        The matrix looks like distances: complete, zero diagonal, triangle inequality. Or the first
+        line of a list of edges is taken as a title.
 
     Notes
     -----
@@ -92,13 +98,16 @@ def as_graph(
 
     Files. ``.mtx``; ``.npy`` and ``.npz`` with one array, or from ``scipy.sparse.save_npz``;
     ``.graphml``, ``.gml``, ``.gexf`` and ``.net`` through networkx; ``.h5ad`` through anndata;
-    and text, ``.csv``, ``.tsv`` and ``.txt``. In text, lines that are blank or start with ``#``
+    and text, ``.csv``, ``.tsv``, ``.txt``, ``.edgelist``, ``.edges``, all of them also with
+    ``.gz``. In text, lines that are blank or start with ``#``
     or ``%`` are skipped, and the separator is the first of tab, semicolon, comma that the first
     line holds, else blanks. The text is a matrix with names if its first line repeats its first
     column (with or without a corner cell, which must not be a number); a table of edges if the
     first line has the column names above; a matrix if it is a square of numbers, perhaps under
     a line of names; a list of edges if it has two or three columns, with or without a title
-    line; a matrix with row names only if it has one column more than lines. A square of two or
+    line; a matrix with row names only if it has one column more than lines. A line of two names
+    that occur on no other line is a title, with a warning, if it looks like one (protein1,
+    protein2), and refused else: ``columns`` decides. A square of two or
     three columns is a matrix only if symmetric, and refused if its first two columns could be
     numbered nodes as well. Names are integers if all of them are, else text.
 
@@ -115,7 +124,7 @@ def as_graph(
     if isinstance(held, Graph):
         return _checked_graph(held, names, signed=signed)
     listed = None if names is None else listed_names(names)
-    reading = Reading(symmetrize, signed, listed, weight, key)
+    reading = Reading(symmetrize, signed, listed, weight, key, checked_columns(columns))
     graph = _read(data, reading)
     if _looks_like_distances(graph):
         warnings.warn(

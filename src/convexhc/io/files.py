@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from convexhc.graph import Graph
 from convexhc.io.arrays import read_members, read_npy, sparse_from
-from convexhc.io.border import border
+from convexhc.io.border import border, most_numbers
 from convexhc.io.h5ad import read_h5ad, require
 from convexhc.io.matrix_market import read_mtx
 from convexhc.io.objects import read_networkx
 from convexhc.io.reading import Reading
-from convexhc.io.text import read_text
+from convexhc.io.text import read_edge_list, read_text
+
+# The attributes at the end of a line of an edge list, {'weight': 2.0}, and the weight in them.
+_ATTRIBUTES = re.compile(r"[ \t]*\{([^{}\n]*)\}[ \t]*$", re.MULTILINE)
+_WEIGHT = re.compile(r"['\"]weight['\"]\s*:\s*([^\s,]+)")
 
 
 def read_file(path: Path, reading: Reading) -> Graph:
@@ -23,7 +29,7 @@ def read_file(path: Path, reading: Reading) -> Graph:
         raise FileNotFoundError(
             f"there is no file {str(path)!r}; text is taken as the name of a file ({accepted})"
         )
-    suffix = path.suffix.lower()
+    suffix = _ending(path)
     if suffix not in _READERS or not path.is_file():
         raise ValueError(f"{str(path)!r} is not a file of a known kind ({accepted})")
     parse, build = _READERS[suffix]
@@ -34,9 +40,41 @@ def read_file(path: Path, reading: Reading) -> Graph:
         return build(content, reading)
 
 
+def _ending(path: Path) -> str:
+    """The ending of a file; with the one before it if the file is compressed."""
+    last = path.suffix.lower()
+    return Path(path.stem).suffix.lower() + last if last == ".gz" else last
+
+
 def _parse_text(path: Path, reading: Reading) -> str:
     # utf-8-sig drops the byte-order mark that spreadsheets write.
-    return path.read_text(encoding="utf-8-sig")
+    return (
+        (_unpacked(path) if path.suffix.lower() == ".gz" else path.read_bytes())
+        .decode("utf-8-sig")
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+    )
+
+
+def _unpacked(path: Path) -> bytes:
+    """The content of a gzip file, which may not be out of proportion to its size."""
+    limit = 8 * most_numbers(path.stat().st_size)
+    with gzip.open(path) as stream:
+        content = stream.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"it unpacks to more than {limit} bytes")
+    return content
+
+
+def _parse_edge_list(path: Path, reading: Reading) -> str:
+    """The text of an edge list, whose lines may end in attributes as networkx writes them."""
+    return _ATTRIBUTES.sub(_weight_in, _parse_text(path, reading))
+
+
+def _weight_in(attributes: re.Match[str]) -> str:
+    """The weight among the attributes of an edge, as a column of its own."""
+    found = _WEIGHT.search(attributes[1])
+    return f" {found[1]}" if found else ""
 
 
 def _parse_npz(path: Path, reading: Reading) -> Any:
@@ -84,6 +122,13 @@ _READERS: dict[str, tuple[Callable[[Path, Reading], Any], Callable[[Any, Reading
     ".csv": (_parse_text, read_text),
     ".tsv": (_parse_text, read_text),
     ".txt": (_parse_text, read_text),
+    ".edgelist": (_parse_edge_list, read_edge_list),
+    ".edges": (_parse_edge_list, read_edge_list),
+    ".csv.gz": (_parse_text, read_text),
+    ".tsv.gz": (_parse_text, read_text),
+    ".txt.gz": (_parse_text, read_text),
+    ".edgelist.gz": (_parse_edge_list, read_edge_list),
+    ".edges.gz": (_parse_edge_list, read_edge_list),
     ".mtx": (lambda path, _: read_mtx(path), _matrix),
     ".npy": (lambda path, _: read_npy(path), _matrix),
     ".npz": (_parse_npz, _matrix),

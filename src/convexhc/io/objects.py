@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from convexhc.graph import Graph
-from convexhc.io.reading import DEFAULT_WEIGHT, END_COLUMNS, MISSING_END, Reading, find_columns
+from convexhc.io.reading import (
+    DEFAULT_WEIGHT,
+    END_COLUMNS,
+    MISSING_END,
+    Reading,
+    find_columns,
+    places_of,
+)
 
 
 def reader_of(data: Any) -> Callable[[Any, Reading], Graph] | None:
@@ -80,21 +87,13 @@ def _edge_weights(
 def read_frame(frame: Any, reading: Reading) -> Graph:
     """Read a pandas DataFrame: a square matrix with equal labels, or a table of edges."""
     rows, columns = frame.index.tolist(), frame.columns.tolist()
-    if len(rows) == len(columns) and set(rows) == set(columns):
+    if reading.columns is None and len(rows) == len(columns) and set(rows) == set(columns):
         # Columns in the order of the rows.
         square = frame if rows == columns else frame[rows]
         if len(rows) and all(str(dtype).startswith("Sparse") for dtype in square.dtypes):
             return reading.matrix(square.sparse.to_coo(), rows)
         return reading.matrix(square.to_numpy(), rows)
-    places = find_columns(columns, reading.weight)
-    if places is None:
-        pairs = ", ".join("/".join(pair) for pair in END_COLUMNS)
-        raise ValueError(
-            f"the DataFrame of shape {frame.shape} is neither a square matrix whose index equals "
-            f"its columns, nor a table of edges with columns {pairs}: its columns are "
-            f"{columns[:6]}; relabel it"
-        )
-    source, target, weight = places
+    source, target, weight = _edge_columns(columns, frame.shape, reading)
     if frame.iloc[:, [source, target]].isna().to_numpy().any():
         raise ValueError(MISSING_END)
     return reading.edges(
@@ -102,6 +101,39 @@ def read_frame(frame: Any, reading: Reading) -> Graph:
         frame.iloc[:, target].tolist(),
         None if weight is None else frame.iloc[:, weight].to_numpy(),
     )
+
+
+def _edge_columns(
+    columns: Sequence[Any], shape: tuple[int, ...], reading: Reading
+) -> tuple[int, int, int | None]:
+    """Indices of the columns source, target and weight, named by the caller or known."""
+    if reading.columns is not None:
+        return places_of(reading.columns, columns)
+    places = find_columns(columns, reading.weight)
+    if places is None:
+        pairs = ", ".join("/".join(pair) for pair in END_COLUMNS)
+        raise ValueError(
+            f"the DataFrame of shape {shape} is neither a square matrix whose index equals its "
+            f"columns, nor a table of edges with columns {pairs}: its columns are "
+            f"{list(columns[:6])}; name those of the two ends, and of the weight if there is one, "
+            "with as_graph(..., columns=...)"
+        )
+    return places
+
+
+def read_polars(frame: Any, reading: Reading) -> Graph:
+    """Read a polars or narwhals DataFrame: a square of numbers, or a table of edges.
+
+    Such frames have no index: the names of a square are those of its columns.
+    """
+    columns = list(frame.columns)
+    square = reading.columns is None and len(columns) == frame.shape[0]
+    if square and (matrix := frame.to_numpy()).dtype.kind in "biuf":
+        return reading.matrix(matrix, columns)
+    source, target, weight = _edge_columns(columns, frame.shape, reading)
+    ends = [frame.get_column(columns[place]).to_list() for place in (source, target)]
+    values = None if weight is None else frame.get_column(columns[weight]).to_numpy()
+    return reading.edges(ends[0], ends[1], values)
 
 
 def read_anndata(data: Any, reading: Reading) -> Graph:
@@ -132,6 +164,7 @@ def read_tuples(data: Iterable[Any], reading: Reading) -> Graph:
 _RECOGNISED: tuple[tuple[Callable[[Any, Reading], Graph], tuple[str, ...]], ...] = (
     (read_anndata, ("obsp", "obs_names")),
     (read_frame, ("columns", "index", "iloc")),
+    (read_polars, ("columns", "get_column", "to_numpy")),
     (read_igraph, ("vs", "es", "get_edgelist")),
     (read_networkx, ("nodes", "edges", "is_directed", "is_multigraph")),
 )

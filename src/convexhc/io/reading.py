@@ -21,7 +21,14 @@ from convexhc.graph import Graph, Symmetrize
 from convexhc.graph_checks import checked_names
 
 # Column names of an edge table, in pairs, and of its weights; case does not matter.
-END_COLUMNS = (("source", "target"), ("u", "v"), ("from", "to"), ("node1", "node2"), ("i", "j"))
+END_COLUMNS = (
+    ("source", "target"),
+    ("src", "dst"),
+    ("u", "v"),
+    ("from", "to"),
+    ("node1", "node2"),
+    ("i", "j"),
+)
 WEIGHT_COLUMNS = ("weight", "w", "value")
 DEFAULT_WEIGHT = "weight"
 MISSING_END = "an edge has a missing end (None or NaN): drop it or name its node"
@@ -36,6 +43,7 @@ class Reading:
     names: tuple[Hashable, ...] | None = None
     weight: str | None = DEFAULT_WEIGHT
     key: str = "connectivities"
+    columns: tuple[str | int, ...] | None = None
 
     def matrix(self, matrix: Any, names: Iterable[Hashable] | None = None) -> Graph:
         """Read a square matrix; names given by the caller override those in the data."""
@@ -156,6 +164,35 @@ def find_columns(columns: Sequence[Any], weight: str | None) -> tuple[int, int, 
             "name of one, or None if every edge counts one"
         )
     return *ends, next(iter(known + others), None)
+
+
+def checked_columns(columns: Iterable[str | int] | None) -> tuple[str | int, ...] | None:
+    """Two or three columns, all of them names or all of them numbers from 1."""
+    if columns is None:
+        return None
+    chosen = () if isinstance(columns, str) else tuple(columns)
+    kinds = {type(column) for column in chosen}
+    low = [column for column in chosen if isinstance(column, int) and column < 1]
+    if len(chosen) not in (2, 3) or kinds not in ({str}, {int}) or low:
+        raise ValueError(
+            "columns must be two or three names, as in ('gene_a', 'gene_b', 'score'), or numbers "
+            f"from 1, received {columns!r}."
+        )
+    return chosen
+
+
+def places_of(chosen: tuple[str | int, ...], columns: Sequence[Any]) -> tuple[int, int, int | None]:
+    """Indices of the columns chosen by the caller, among those of a table."""
+    words = [str(column) for column in columns]
+    if isinstance(chosen[0], str):
+        missing = [word for word in chosen if word not in words]
+        places = [] if missing else [words.index(str(word)) for word in chosen]
+    else:
+        missing = [place for place in chosen if int(place) > len(words)]
+        places = [] if missing else [int(place) - 1 for place in chosen]
+    if missing:
+        raise ValueError(f"there is no column {missing[0]!r}: the columns are {words}")
+    return places[0], places[1], places[2] if len(places) == 3 else None
 
 
 def column_named(weight: str, columns: Sequence[Any]) -> int:

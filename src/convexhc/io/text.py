@@ -22,7 +22,9 @@ from convexhc.io.reading import (
     column_named,
     find_columns,
     number_ends,
+    places_of,
 )
+from convexhc.io.titles import is_title
 
 _COMMENT_MARKS = "#%"
 _WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
@@ -67,7 +69,12 @@ class _Table:
             raise self.fault(start + k // per_row, f"{cells[k]!r} is not a number") from None
 
 
-def read_text(text: str, reading: Reading) -> Graph:
+def read_edge_list(text: str, reading: Reading) -> Graph:
+    """Read the text of a file that holds edges: a square of numbers is no matrix."""
+    return read_text(text, reading, may_be_matrix=False)
+
+
+def read_text(text: str, reading: Reading, *, may_be_matrix: bool = True) -> Graph:
     """Read the text of a file by the rules of :func:`convexhc.io.as_graph`, in this order.
 
     A matrix with row and column names; a table of edges with known column names; a square of
@@ -76,16 +83,20 @@ def read_text(text: str, reading: Reading) -> Graph:
     """
     table = _read_table(text)
     width, height = table.width, table.height
-    if _has_row_and_column_names(table):
+    if reading.columns is not None:
+        titled = isinstance(reading.columns[0], str)
+        chosen = places_of(reading.columns, table.header if titled else range(1, width + 1))
+        return _read_edges(table, *chosen, start=int(titled), reading=reading)
+    if may_be_matrix and _has_row_and_column_names(table):
         return reading.matrix(table.values(start=1, first=1), _typed(table.column(0, start=1)))
     if len(table.header) != width:
         raise table.fault(0, f"{width} cells expected, {len(table.header)} found")
     places = find_columns(table.header, reading.weight)
     if places is not None:
         return _read_edges(table, *places, start=1, reading=reading)
-    if height == width and _is_matrix(table, start=0):
+    if may_be_matrix and height == width and _is_matrix(table, start=0):
         return reading.matrix(table.values(start=0, first=0))
-    if height == width + 1 and _is_matrix(table, start=1):
+    if may_be_matrix and height == width + 1 and _is_matrix(table, start=1):
         return reading.matrix(table.values(start=1, first=0), _typed(table.header))
     if width in (2, 3):
         start = 1 if _has_title(table) else 0
@@ -97,8 +108,8 @@ def read_text(text: str, reading: Reading) -> Graph:
         return reading.matrix(table.values(start=0, first=1), _typed(table.column(0, start=0)))
     raise ValueError(
         f"{height} lines of {width} cells are neither an edge list (two or three columns, or "
-        "columns named source, target, weight) nor a square matrix; for points in space use "
-        "similarity.knn"
+        "columns named source, target, weight) nor a square matrix; name the columns of the two "
+        f"ends with columns=..., of {table.header[:8]}; for points in space use similarity.knn"
     )
 
 
@@ -179,7 +190,9 @@ def _has_title(table: _Table) -> bool:
     if table.width == 3:
         # A cell that starts like a number but is not one is an error, not a title.
         return not _is_number(table.header[2]) and table.header[2][:1].isalpha()
-    return bool(table.body) and _whole(table.body) and not _whole(table.header)
+    if not table.body or _whole(table.body):
+        return bool(table.body) and not _whole(table.header)
+    return is_title(table.header, table.body)
 
 
 def _whole(cells: list[str]) -> bool:

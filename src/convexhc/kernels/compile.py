@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
 
 from numba import njit
@@ -113,21 +114,37 @@ def _compile_once(kernel: Any) -> None:
 
 
 class _Announcement(event.Listener):
-    def __init__(self, announce: Callable[[], object]) -> None:
+    def __init__(
+        self, announce: Callable[[], object], spent: Callable[[float], object] | None
+    ) -> None:
         self.announce: Callable[[], object] | None = announce
+        self.spent = spent
+        # Kernels that are being compiled: each compiles those it calls.
+        self.depth, self.began = 0, 0.0
 
     def on_start(self, event: Any) -> None:
         """A kernel is not in the cache."""
         if self.announce is not None:
             self.announce()
             self.announce = None
+        if self.depth == 0:
+            self.began = perf_counter()
+        self.depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Nothing to add."""
+        """A kernel is compiled."""
+        self.depth -= 1
+        if self.depth == 0 and self.spent is not None:
+            self.spent(perf_counter() - self.began)
 
 
 @contextmanager
-def announced(announce: Callable[[], object]) -> Iterator[None]:
-    """Call ``announce`` before the first kernel is compiled within the context, if one is."""
-    with event.install_listener("numba:compile", _Announcement(announce)):
+def announced(
+    announce: Callable[[], object], spent: Callable[[float], object] | None = None
+) -> Iterator[None]:
+    """Call ``announce`` before the first kernel is compiled within the context, if one is.
+
+    ``spent`` is called with the seconds that each took.
+    """
+    with event.install_listener("numba:compile", _Announcement(announce, spent)):
         yield

@@ -25,7 +25,8 @@ WEAKEST_OF_POINTS = 1e-12
 class Certificate(NamedTuple):
     """Bound on the suboptimality of a point.
 
-    The minimum of the halved problem lies between ``objective - gap`` and ``objective``.
+    The minimum lies between ``objective - gap`` and ``objective``: inside the solvers that of the
+    halved problem, in what `convexhc.solve` returns and reports that of the paper's (eq. 4).
     ``residual`` is the largest violation of the constraint, ``floor`` the least size of the
     objective that a gap is compared with (`Problem.floor`).
     """
@@ -44,6 +45,12 @@ class Certificate(NamedTuple):
     def relative_gap(self) -> float:
         """Gap divided by the scale."""
         return max(self.gap, 0.0) / self.scale
+
+    def scaled(self, factor: float) -> Certificate:
+        """The certificate of the problem whose objective is ``factor`` times this one."""
+        return self._replace(
+            objective=factor * self.objective, gap=factor * self.gap, floor=factor * self.floor
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -14,20 +14,15 @@ from convexhc import _views
 from convexhc._checks import checked_number
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
-from convexhc.io.archive import (
-    File,
-    decode_names,
-    encode_names,
-    pack_graph,
-    read_npz,
-    unpack_graph,
-    write_npz,
-)
-from convexhc.path.level import Level, pack_levels, unpack_levels
+from convexhc.io.archive import File, read_npz, write_npz
+from convexhc.path.cautions import warned_if_fewer
+from convexhc.path.exports import Exports
+from convexhc.path.level import Level
+from convexhc.path.packing import pack_path, unpacked_fields
 from convexhc.path.proof import PathProof
 from convexhc.path.scales import Scale, scales_of
 from convexhc.path.suggestion import Suggestion, suggest
-from convexhc.path.summary import frame_of, summary_of
+from convexhc.path.summary import summary_of
 from convexhc.path.validity import checked_path
 from convexhc.provenance import Provenance
 from convexhc.similarity import spectral_features
@@ -48,7 +43,7 @@ __all__ = ["Path", "Provenance"]
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Path(Exports):
     """A multiscale clustering: one certified partition a lam, and the tree they make.
 
     Attributes
@@ -275,6 +270,11 @@ class Path:
         ------
         ValueError
             Both or neither of lam and n_clusters, or more clusters than nodes.
+
+        Warns
+        -----
+        FewerClustersWarning
+            The horizontal cut has fewer clusters than were asked for.
         """
         if (lam is None) == (n_clusters is None):
             raise ValueError("give either lam or n_clusters, received both or neither.")
@@ -287,7 +287,11 @@ class Path:
             strength = checked_number("lam", lam, finite=False)
             at = int(np.searchsorted(self.lambdas, strength, side="right")) - 1
             return np.arange(len(self.names)) if at < 0 else self.levels[at].labels.copy()
-        return self.tree.labels(lam=lam, n_clusters=n_clusters, min_cluster_size=least, small=small)
+        labels = self.tree.labels(
+            lam=lam, n_clusters=n_clusters, min_cluster_size=least, small=small
+        )
+        finest = max((k for k in self.level_n_clusters if k <= (n_clusters or 0)), default=0)
+        return warned_if_fewer(labels, n_clusters, finest)
 
     def clusters(
         self,
@@ -336,18 +340,6 @@ class Path:
         """The paper's matrix (columns are centroids) at the solved lam nearest to ``lam``."""
         return self.centroids(lam).T
 
-    def to_newick(self) -> str:
-        """The tree in Newick format."""
-        return self.tree.to_newick()
-
-    def to_networkx(self) -> Any:
-        """The tree as a networkx DiGraph."""
-        return self.tree.to_networkx()
-
-    def to_frame(self) -> Any:
-        """One row a lam, as a pandas DataFrame (extra: graphs)."""
-        return frame_of(self)
-
     def summary(self) -> str:
         """A short text: size, range, certificate, splits, the suggested scale, plateaus."""
         return summary_of(self)
@@ -357,40 +349,14 @@ class Path:
 
     def save(self, file: File) -> None:
         """Write the path to one npz file, whole or not at all."""
-        text = {
-            "kind": "path",
-            **self.provenance.to_text(),
-            "complete": self.complete,
-            "names": encode_names(self.names),
-            "structure": None if self.structure is None else asdict(self.structure),
-        }
-        arrays = {**pack_levels(self.levels), "components": self.components}
-        arrays |= pack_graph(self.graph)
-        if self.given_features is not None:
-            arrays["features"] = self.given_features
-        if self.density is not None:
-            arrays |= {"node_density": self.density.nodes, "edge_density": self.density.edges}
-        write_npz(file, text, arrays)
+        write_npz(file, *pack_path(self))
 
     @classmethod
     def load(cls, file: File) -> Path:
         """Read a path that `save` wrote."""
-        return read_npz(file, "path", _unpack)
+        return read_npz(file, "path", unpack_path)
 
 
-def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
-    names = decode_names(text["names"])
-    known = text.get("structure")
-    dense = (arrays["node_density"], arrays["edge_density"]) if "node_density" in arrays else None
-    path = Path(
-        tuple(unpack_levels(arrays)),
-        names,
-        arrays["components"],
-        bool(text["complete"]),
-        Provenance.from_text(text),
-        unpack_graph(arrays, names),
-        arrays.get("features"),
-        None if known is None else Structure(**known),
-        None if dense is None else Density(*dense),
-    )
-    return checked_path(path)
+def unpack_path(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Path:
+    """Inverse of `pack_path`; ValueError if it is not a valid path."""
+    return checked_path(Path(**unpacked_fields(text, arrays)))

@@ -19,7 +19,7 @@ from convexhc.layout import (
     tree_branches,
 )
 from convexhc.path import Path
-from convexhc.plots.selection import check_tree
+from convexhc.plots.selection import check_tree, count_to_cut
 from convexhc.plots.style import blend, name_font_size, set_name_ticks, truncated_name
 from convexhc.plots.tree_axes import Orientation, TreeAxes, tree_axes
 from convexhc.resampling.support import Support
@@ -103,7 +103,7 @@ def dendrogram(
         tree,
         tree.nodes.height[tree.n_leaves :],
         (-0.6, branches.leaves.size - 0.4),
-        n_clusters=n_clusters,
+        n_clusters=count_to_cut(path, n_clusters, lam),
         lam=lam,
         orientation=orientation,
         ax=ax,

@@ -14,7 +14,7 @@ from convexhc.layout import (
     tree_rectangles,
 )
 from convexhc.path import Path
-from convexhc.plots.selection import check_tree
+from convexhc.plots.selection import check_tree, count_to_cut
 from convexhc.plots.style import RGB, blend, length_in_points, set_node_names
 from convexhc.plots.tree_axes import Orientation, TreeAxes, tree_axes
 from convexhc.tree import Tree
@@ -77,7 +77,7 @@ def icicle(
         tree,
         tree.nodes.height[n : n + tree.nodes.n_real],
         (0, n),
-        n_clusters=n_clusters,
+        n_clusters=count_to_cut(path, n_clusters, lam),
         lam=lam,
         orientation=orientation,
         ax=ax,

@@ -145,7 +145,7 @@ def _draw_counts(ax: Axes, path: Path, limits: Limits, theme: Theme) -> None:
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.legend(frameon=False, fontsize="small", loc="lower left")
+    ax.legend(frameon=False, fontsize="small", loc="best")
     hide_spines(ax, keep=("left", "bottom"))
 
 

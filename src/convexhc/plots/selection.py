@@ -96,6 +96,13 @@ def select_cut(
     return labels, float(np.sqrt(below * max(above, below)))
 
 
+def count_to_cut(result: Path | Tree, n_clusters: int | None, lam: float | None) -> int | None:
+    """Number of clusters at which to cut the tree: of a path, by default the suggested level."""
+    if n_clusters is None and lam is None and isinstance(result, Path):
+        return result.suggested_plateau.n_clusters
+    return n_clusters
+
+
 def check_tree(result: Path | Tree) -> Tree:
     """Return the tree of a path, or the tree itself."""
     if isinstance(result, Path):

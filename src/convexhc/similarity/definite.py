@@ -57,6 +57,29 @@ def min_eigenvalue(K: Any) -> float:
     return smallest_eigenvalue(as_graph(K, signed=True))[0]
 
 
+class NotPositiveSemidefiniteError(ValueError):
+    """A similarity with a negative eigenvalue; ``shift`` is the least that raises it to zero."""
+
+    def __init__(self, shift: float, *, zero_diagonal: bool) -> None:
+        self.shift, self.zero_diagonal = shift, zero_diagonal
+        advice = (
+            "Its diagonal is zero, as that of a graph: give the graph to convexhc.cluster, or make "
+            "a similarity of it with similarity.from_graph"
+            if zero_diagonal
+            else f"Add shift >= {shift:.6g} to its diagonal, which similarity.shift_to_positive "
+            "does; if it is a graph, give it to convexhc.cluster instead"
+        )
+        super().__init__(f"{self.finding}. {advice}")
+
+    @property
+    def finding(self) -> str:
+        """What is wrong, without advice."""
+        return (
+            "the similarity is not positive semidefinite: its smallest eigenvalue is "
+            f"{-self.shift:.6g}"
+        )
+
+
 def require_psd(K: Any, tol: float = 1e-8) -> None:
     """Raise an error if a matrix is not positive semidefinite.
 
@@ -70,8 +93,9 @@ def require_psd(K: Any, tol: float = 1e-8) -> None:
 
     Raises
     ------
-    ValueError
-        An eigenvalue is negative; the message gives it, and the shift that raises it to zero.
+    NotPositiveSemidefiniteError
+        A ValueError: an eigenvalue is negative. The message gives it, and the shift that raises it
+        to zero; or, if the diagonal is zero, how to cluster a graph.
 
     Notes
     -----
@@ -80,11 +104,12 @@ def require_psd(K: Any, tol: float = 1e-8) -> None:
 
     Examples
     --------
-    >>> require_psd([[0.0, 1.0], [1.0, 0.0]])
+    >>> require_psd([[1.0, 2.0], [2.0, 1.0]])
     Traceback (most recent call last):
     ...
-    ValueError: the similarity is not positive semidefinite: its smallest eigenvalue is -1. Add
-    shift >= 1 to its diagonal, which similarity.shift_to_positive does
+    convexhc.similarity.definite.NotPositiveSemidefiniteError: the similarity is not positive
+    semidefinite: its smallest eigenvalue is -1. Add shift >= 1 to its diagonal, which
+    similarity.shift_to_positive does; if it is a graph, give it to convexhc.cluster instead
     """
     graph = as_graph(K, signed=True)
     margin = tol * norm_bound(graph)
@@ -94,11 +119,7 @@ def require_psd(K: Any, tol: float = 1e-8) -> None:
         return
     value, _ = smallest_eigenvalue(graph)
     if value < -margin:
-        raise ValueError(
-            "the similarity is not positive semidefinite: its smallest eigenvalue is "
-            f"{value:.6g}. Add shift >= {-value:.6g} to its diagonal, which "
-            "similarity.shift_to_positive does"
-        )
+        raise NotPositiveSemidefiniteError(-value, zero_diagonal=not graph.diagonal.any())
 
 
 def required_shift(graph: Graph, floor: float) -> tuple[float, float]:

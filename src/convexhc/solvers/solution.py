@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._text import counted
 from convexhc._types import FloatArray, Labels
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
 from convexhc.model.problem import Certificate
@@ -55,7 +56,8 @@ class Solution:
     labels : (n,) ndarray of int
         Cluster of every node, numbered by first occurrence.
     certificate : Certificate
-        Halved objective, duality gap, residual of the constraint.
+        Objective, duality gap, residual of the constraint. From `convexhc.solve` it is in the
+        paper's scale; inside the solvers, ``halved``, it is that of the halved problem.
     status : Status
         Why the solver stopped.
     n_iter : int
@@ -77,6 +79,8 @@ class Solution:
         Version, options and fingerprint of the data, when it comes from `convexhc.solve`.
     proof : Proof or None
         Which clusters are those of the exact minimiser, when it comes from `convexhc.solve`.
+    halved : bool
+        Whether the certificate is that of the halved problem.
     """
 
     centroids: FloatArray = field(repr=False)
@@ -93,6 +97,14 @@ class Solution:
     seconds: float = field(default=0.0, repr=False)
     provenance: Provenance | None = field(default=None, repr=False)
     proof: Proof | None = field(default=None, repr=False)
+    halved: bool = field(default=True, repr=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution(n={self.labels.size}, lam={self.lam:g}, "
+            f"{counted(self.n_clusters, 'cluster')}, objective {self.objective:.6g}, "
+            f"relative gap {self.relative_gap:.1e}, status {self.status.name})"
+        )
 
     @property
     def pi(self) -> FloatArray:
@@ -106,8 +118,15 @@ class Solution:
 
     @property
     def objective(self) -> float:
-        """Objective in the paper's scale (eq. 4): twice the halved one."""
-        return 2.0 * self.certificate.objective
+        """Objective in the paper's scale (eq. 4)."""
+        return (2.0 if self.halved else 1.0) * self.certificate.objective
+
+    def in_scale(self, *, halved: bool) -> Solution:
+        """The same solution with the certificate of the halved problem, or of the paper's."""
+        if halved == self.halved:
+            return self
+        certificate = self.certificate.scaled(0.5 if halved else 2.0)
+        return replace(self, certificate=certificate, halved=halved)
 
     @property
     def relative_gap(self) -> float:
@@ -134,10 +153,10 @@ class Solution:
         sizes = Counter(np.bincount(self.labels).tolist())
         counts = ", ".join(f"{sizes[size]} of {size}" for size in sorted(sizes, reverse=True)[:6])
         more = ", ..." if len(sizes) > 6 else ""
+        clusters = counted(self.n_clusters, "cluster")
         return "\n".join(
             [
-                f"{self.labels.size} nodes, lam {self.lam:.4g}, {self.n_clusters} cluster(s): "
-                f"{counts}{more}",
+                f"{self.labels.size} nodes, lam {self.lam:.4g}, {clusters}: {counts}{more}",
                 f"objective {self.objective:.6g}, relative gap {self.relative_gap:.1e}, "
                 f"residual {self.certificate.residual:.1e}",
                 f"{self.method}, {self.n_iter} iterations. {self.status.value}",
@@ -171,6 +190,7 @@ def pack_solution(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray
         "method": solution.method,
         "seconds": solution.seconds,
         "move": solution.move,
+        "halved": solution.halved,
     }
     arrays = {name: getattr(solution, name) for name in ARRAYS}
     return text, {name: array for name, array in arrays.items() if array is not None}
@@ -200,6 +220,7 @@ def unpack_solution(
         seconds=text["seconds"],
         provenance=provenance,
         proof=proof,
+        halved=text.get("halved", True),
     )
 
 
