@@ -142,3 +142,11 @@ def majority_clades(trees, threshold):
     counts = {clade: sum(clade in other for other in trees) for tree in trees for clade in tree}
     n = len(trees)
     return {c: k / n for c, k in counts.items() if k > n / 2 and k >= threshold * n}
+
+
+def node_recovery(node, clades, others, everything):
+    """Mean over the clades of a node of the best Jaccard index with another tree's clade of it."""
+    own = [clade for clade in clades if node in clade and len(clade) < len(everything)]
+    theirs = [clade for clade in others if node in clade]
+    best = [max(len(a & b) / len(a | b) for b in theirs) for a in own]
+    return sum(best) / len(best) if best else float("nan")

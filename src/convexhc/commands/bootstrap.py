@@ -13,17 +13,26 @@ from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.path.scales import Scale
 from convexhc.progress_line import ProgressLine
+from convexhc.resampling.draws import default_resample, draws
 from convexhc.resampling.run import support
 from convexhc.resampling.support import Support
 
 
-def check_bootstrap(options: Namespace) -> None:
-    """Refuse resamples of a similarity, before the path is solved."""
-    if options.bootstrap is not None and options.similarity == "precomputed":
+def check_bootstrap(options: Namespace, graph: Graph) -> None:
+    """Refuse resamples that cannot be drawn, before the path is solved."""
+    if options.bootstrap is None:
+        return
+    if options.similarity == "precomputed":
         raise Refusal(
             "--bootstrap resamples the edges of a graph, and a similarity would not stay positive "
             "semidefinite: fit the graph that it was made from."
         )
+    kind = options.resample or default_resample(graph)
+    next(draws(graph, kind, n_resamples=options.bootstrap, **_drawn(options)))
+
+
+def _drawn(options: Namespace) -> dict[str, Any]:
+    return {"share": options.edge_share, "random_state": options.seed}
 
 
 def bootstrap(
@@ -42,8 +51,7 @@ def bootstrap(
         path=path,
         n_resamples=options.bootstrap,
         resample=options.resample,
-        share=options.edge_share,
-        random_state=options.seed,
+        **_drawn(options),
         n_jobs=options.n_jobs,
         folder=folder.resamples,
         progress=progress,

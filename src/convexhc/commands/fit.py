@@ -49,8 +49,8 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
         raise Refusal("--method is for the paper's problem: add --space similarity.")
     if options.min_cluster_size is not None:
         checked_count("min_cluster_size", options.min_cluster_size)
-    check_bootstrap(options)
     graph = read_graph(options)
+    check_bootstrap(options, graph)
     read_attributes(options.attributes, graph.names)
     with folder.opened(resume=options.resume, force=options.force):
         if not options.json:

@@ -29,6 +29,8 @@ class ScaleSettings:
     most: int = 3
     # A scale lasts if its number of clusters stays the same while lam doubles.
     min_log_width: float = math.log(2.0)
+    # Growth of lam that is told as a number at most.
+    long_ratio: int = 1000
     # It says something if its modularity is at least this fraction of the largest of all scales.
     min_modularity_ratio: float = SELECTION.min_modularity_ratio
     # It survives if the median agreement (AMI) with the resamples is at least this.
@@ -73,10 +75,10 @@ class Scale:
     def reason(self) -> str:
         """Why the scale is listed, in a few words."""
         low, high = format_number(self.lam_from), format_number(self.lam_to)
-        reasons = [f"lasts from lam {low} to {high}"]
-        if self.lam_from > 0:
-            ratio = format_number(self.lam_to / self.lam_from)
-            reasons[0] = f"lasts while lam grows {ratio}-fold ({low} to {high})"
+        # A scale of nodes that are nearly identical begins at a lam near zero.
+        long = self.lam_to > SETTINGS.long_ratio * self.lam_from
+        ratio = f"over {SETTINGS.long_ratio}" if long else f"{self.lam_to / self.lam_from:.3g}"
+        reasons = [f"lasts while lam grows {ratio}-fold ({low} to {high})"]
         if self.modularity is not None:
             reasons.append(f"modularity {self.modularity:.2f}")
         if self.agreement is not None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from convexhc._checks import checked_count, checked_number, named
+from convexhc._checks import checked_count, named
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
 
@@ -72,7 +72,8 @@ def draws(
     """
     named("resample", resample, dict.fromkeys(RESAMPLES))
     count = checked_count("n_resamples", n_resamples)
-    kept = checked_number("share", share, upper=1.0, positive=True)
+    if not 0.0 < share <= 1.0:
+        raise ValueError(f"share must be above 0 and at most 1, received {share!r}.")
     _check_kind(observed, resample)
     random = np.random.default_rng(random_state)
     for _ in range(count):
@@ -80,15 +81,17 @@ def draws(
             columns = random.integers(observed.shape[1], size=observed.shape[1])
             yield observed[:, columns]
         elif resample == "drop":
-            yield reweighted(observed, observed.weight * (random.random(observed.n_edges) < kept))
+            yield reweighted(observed, observed.weight * (random.random(observed.n_edges) < share))
         elif resample == "edges":
-            even = np.full(observed.n_edges, 1.0 / max(observed.n_edges, 1))
-            times = random.multinomial(observed.n_edges, even)
+            drawn = random.integers(max(observed.n_edges, 1), size=observed.n_edges)
+            times = np.bincount(drawn, minlength=observed.n_edges)
             yield reweighted(observed, observed.weight * times)
-        else:
+        elif observed.n_edges:
             total = observed.weight.sum()
-            events = random.multinomial(int(total), observed.weight / max(total, 1.0))
+            events = random.multinomial(int(total), observed.weight / total)
             yield reweighted(observed, events.astype(np.float64))
+        else:
+            yield observed
 
 
 def reweighted(graph: Graph, weight: FloatArray) -> Graph:
