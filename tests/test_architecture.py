@@ -40,6 +40,7 @@ ROOMS = [
     "tree",
     "metrics",
     "path",
+    "cohort",
     "progress_line",
     "api",
     "stability",
