@@ -120,3 +120,25 @@ def components(n, tail, head):
                 labels[node] = number
                 waiting.extend(neighbours[node])
     return labels
+
+
+def transfer_distance(clade, clades, everything):
+    """Fewest leaves to add to a clade or remove from it to make it one of these, by their sets."""
+    trivial = [frozenset([leaf]) for leaf in everything] + [frozenset(everything)]
+    return min(len(clade ^ other) for other in [*clades, *trivial])
+
+
+def clade_support(clade, trees, everything):
+    """Share of the trees, sets of clades each, with a clade, and its mean transfer support."""
+    most = min(len(clade) - 1, len(everything) - len(clade))
+    shares = [clade in clades for clades in trees]
+    moved = [transfer_distance(clade, clades, everything) for clades in trees]
+    transfer = [1 - d / most if most else 1.0 for d in moved]
+    return sum(shares) / len(trees), sum(transfer) / len(trees)
+
+
+def majority_clades(trees, threshold):
+    """The clades of more than half of the trees, and of at least a share of them, by counting."""
+    counts = {clade: sum(clade in other for other in trees) for tree in trees for clade in tree}
+    n = len(trees)
+    return {c: k / n for c, k in counts.items() if k > n / 2 and k >= threshold * n}
