@@ -1,4 +1,4 @@
-"""The command line: ``convexhc demo | fit | cut | report | info``."""
+"""The command line: ``convexhc demo | fit | cohort | cut | report | info``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import numpy as np
 from convexhc.api.clustering import PAIRWISE
 from convexhc.api.features_path import SPACES
 from convexhc.api.options import FEATURES, Options
+from convexhc.commands.cohort import cohort
 from convexhc.commands.demo import demo
 from convexhc.commands.fit import fit
 from convexhc.commands.inspection import cut, info, report
@@ -125,6 +126,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_demo(commands)
     _add_fit(commands)
+    _add_cohort(commands)
     _add_cut(commands)
     _add_report(commands)
     _add_info(commands)
@@ -159,6 +161,10 @@ def _add_demo(commands: Commands) -> None:
 def _add_graph(parser: argparse.ArgumentParser, or_else: str = "") -> None:
     kinds = f"CSV, TSV, MTX, NPZ, NPY, GraphML, GML, ...{or_else}"
     parser.add_argument("graph", metavar="GRAPH", help=kinds)
+    _add_similarity(parser)
+
+
+def _add_similarity(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--similarity",
         default="graph",
@@ -194,9 +200,59 @@ def _add_fit(commands: Commands) -> None:
     text = "Cluster a graph at every scale and write labels, tree and report."
     parser = _command(commands, "fit", text, "convexhc fit edges.csv -o out")
     _add_graph(parser)
+    _add_solver(parser)
+    parser.add_argument("--n-jobs", type=int, default=2, help="threads (default %(default)s)")
+    _add_folder(parser)
+    parser.add_argument(
+        "--json", action="store_true", help="print the record of the run (run.json) and no text"
+    )
+    parser.set_defaults(run=fit)
+
+
+def _add_cohort(commands: Commands) -> None:
+    text = "Cluster many graphs, one file each, and compare them: distances, groups, consensus."
+    parser = _command(commands, "cohort", text, "convexhc cohort scans -o out --groups groups.csv")
+    parser.add_argument(
+        "graphs",
+        metavar="FILE",
+        nargs="+",
+        help="graph files, or folders of them; nodes are matched by name",
+    )
+    parser.add_argument(
+        "--groups",
+        metavar="CSV",
+        help="table with the columns subject (the name of a file) and group, to be compared",
+    )
+    _add_similarity(parser)
+    _add_solver(parser)
+    parser.add_argument(
+        "--lam",
+        metavar="LAM",
+        help="compare centroids at these of the --lambdas, too ('0.1,0.5')",
+    )
+    parser.add_argument(
+        "--n-jobs", type=int, default=2, help="graphs solved at a time (default %(default)s)"
+    )
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="solve on the Dask cluster of this scheduler"
+    )
+    parser.add_argument("--title", help="title of the page (default: the name of OUT)")
+    _add_folder(parser)
+    parser.set_defaults(run=cohort)
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="folder for the results"
     )
+    _add_escape(parser)
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument("--resume", action="store_true", help="continue an interrupted run")
+    again.add_argument("--force", action="store_true", help="overwrite a run in the folder")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
+
+
+def _add_solver(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--l1-ratio",
         type=float,
@@ -239,16 +295,6 @@ def _add_fit(commands: Commands) -> None:
         default=Options.lam_step,
         help="relative step of lam below which merges are not separated (default %(default)s)",
     )
-    parser.add_argument("--n-jobs", type=int, default=2, help="threads (default %(default)s)")
-    _add_escape(parser)
-    again = parser.add_mutually_exclusive_group()
-    again.add_argument("--resume", action="store_true", help="continue an interrupted run")
-    again.add_argument("--force", action="store_true", help="overwrite a run in the folder")
-    parser.add_argument("--quiet", action="store_true", help="print errors only")
-    parser.add_argument(
-        "--json", action="store_true", help="print the record of the run (run.json) and no text"
-    )
-    parser.set_defaults(run=fit)
 
 
 def _add_escape(parser: argparse.ArgumentParser) -> None:

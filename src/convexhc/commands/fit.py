@@ -35,10 +35,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     begun = time.monotonic()
     folder = Folder(File(options.output))
     lambdas = parse_lambdas(options.lambdas)
-    if in_features(options) and options.method != "auto":
-        raise Refusal("--method is for the paper's problem: add --space similarity.")
-    if options.min_cluster_size is not None:
-        checked_count("min_cluster_size", options.min_cluster_size)
+    check_solver(options)
     graph = read_graph(options)
     with folder.opened(resume=options.resume, force=options.force):
         if not options.json:
@@ -48,7 +45,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
                 path = solve(options, graph, lambdas, folder, progress)
             progress.clear()
             folder.write(path, graph, options.min_cluster_size, escape=options.escape_formulas)
-            run = record(options, path, time.monotonic() - begun)
+            run = record(options, path, time.monotonic() - begun, file_digest(options.graph))
             write_run_report(folder.report, path, graph, run)
             folder.finish(run)
         except KeyboardInterrupt as stop:
@@ -79,18 +76,30 @@ def solve(
     progress: ProgressLine,
 ) -> Path:
     """Solve the path, with a checkpoint in the folder and a progress line."""
-    # Every option of `cluster` that the command has, by its name.
-    shared = signature(cluster).parameters.keys() & vars(options).keys()
-    given = {name: getattr(options, name) for name in shared}
-    given["lambdas"] = "auto" if lambdas is None else lambdas
-    given["weights"] = weights_of(options)
     return cluster(
         graph,
-        **given,
+        **solver_options(options, lambdas),
         checkpoint=folder.checkpoint,
         on_check=lambda level: folder.begin(options.given),
         progress=progress,
     )
+
+
+def check_solver(options: Namespace) -> None:
+    """Refuse options that do not fit together."""
+    if in_features(options) and options.method != "auto":
+        raise Refusal("--method is for the paper's problem: add --space similarity.")
+    if options.min_cluster_size is not None:
+        checked_count("min_cluster_size", options.min_cluster_size)
+
+
+def solver_options(options: Namespace, lambdas: list[float] | None) -> dict[str, Any]:
+    """Every option of `cluster` that the command has, by its name."""
+    shared = [name for name in signature(cluster).parameters if name in vars(options)]
+    given = {name: getattr(options, name) for name in shared}
+    given["lambdas"] = "auto" if lambdas is None else lambdas
+    given["weights"] = weights_of(options)
+    return given
 
 
 def _resumption(options: Namespace, folder: Folder) -> str:
@@ -120,8 +129,16 @@ def parse_lambdas(text: str | None) -> list[float] | None:
         ) from error
 
 
-def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
-    """The content of run.json: versions, options, fingerprints and certificates."""
+def file_digest(file: str | File) -> str:
+    """SHA-256 of the bytes of a file."""
+    return hashlib.sha256(File(file).read_bytes()).hexdigest()
+
+
+def record(options: Namespace, path: Path, seconds: float, digest: str) -> dict[str, Any]:
+    """The content of run.json: versions, options, fingerprints and certificates.
+
+    ``digest`` identifies the input, ``options.graph``.
+    """
     suggestion = suggest(path, options.min_cluster_size)
     return {
         "convexhc": __version__,
@@ -130,7 +147,7 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "scipy": scipy.__version__,
         "arguments": list(options.given),
         "input": str(options.graph),
-        "input_sha256": hashlib.sha256(File(options.graph).read_bytes()).hexdigest(),
+        "input_sha256": digest,
         "similarity": options.similarity,
         "shift": options.shift,
         "weights": options.weights,

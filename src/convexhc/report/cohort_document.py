@@ -1,0 +1,3 @@
+"""stub"""
+def write_cohort_report(cohort, file, **options):
+    """Stub."""
