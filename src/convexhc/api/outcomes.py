@@ -157,7 +157,7 @@ class Cohort:
         """
         return compare_groups(
             self.distances(metric, lam=lam),
-            self._by_name(groups),
+            self.groups_by_name(groups),
             n_permutations=n_permutations,
             n_draws=n_draws,
             seed=seed,
@@ -185,11 +185,10 @@ class Cohort:
         title: str = "Cohort",
     ) -> None:
         """Write one page that compares the subjects; see `convexhc.report.write_cohort_report`."""
-        known = None if groups is None else self._by_name(groups)
-        _views.cohort_report(self, file, groups=known, title=title)
+        _views.cohort_report(self, file, groups=groups, title=title)
 
-    def _by_name(self, groups: Groups) -> Mapping[Hashable, Hashable]:
-        """Groups by name; a sequence is in the order of the outcomes."""
+    def groups_by_name(self, groups: Groups) -> Mapping[Hashable, Hashable]:
+        """Groups as a mapping; a sequence is in the order of the outcomes, failed ones included."""
         names = [each.name for each in self.outcomes]
         if isinstance(groups, Mapping):
             return groups

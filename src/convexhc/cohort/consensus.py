@@ -14,10 +14,10 @@ from convexhc.tree import Tree
 from convexhc.tree.clades import Consensus, majority_consensus
 
 
-def majority_tree(paths: Mapping[Hashable, Path], threshold: float = 0.5) -> Consensus:
+def majority_tree(
+    paths: Mapping[Hashable, Path], threshold: float = 0.5, *, nodes: CommonNodes | None = None
+) -> Consensus:
     """The clades that more than half of the subjects have, each with its share of the subjects.
-
-    Subjects are compared on their common nodes.
 
     Parameters
     ----------
@@ -25,6 +25,8 @@ def majority_tree(paths: Mapping[Hashable, Path], threshold: float = 0.5) -> Con
         At least one.
     threshold : float
         Least share of the subjects that have a clade, at least 0.5.
+    nodes : CommonNodes, optional
+        The nodes of the tree: those that these subjects have in common, or fewer.
 
     Returns
     -------
@@ -36,9 +38,9 @@ def majority_tree(paths: Mapping[Hashable, Path], threshold: float = 0.5) -> Con
     ValueError
         No path, or no common node.
     """
-    nodes = nodes_of(paths)
+    common = nodes_of(paths) if nodes is None else nodes
     return majority_consensus(
-        (common_tree(path, nodes, subject) for subject, path in paths.items()), threshold
+        (common_tree(path, common, subject) for subject, path in paths.items()), threshold
     )
 
 

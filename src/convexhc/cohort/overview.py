@@ -88,7 +88,7 @@ def overview(
             for each in distances
         ]
     consensus = {
-        name: majority_tree({subject: paths[subject] for subject in subjects})
+        name: majority_tree({subject: paths[subject] for subject in subjects}, nodes=nodes)
         for name, subjects in members(list(paths), known).items()
     }
     return Overview(nodes, known, tuple(distances), tuple(comparisons), consensus)
