@@ -34,7 +34,7 @@ def write_tables(
     files = folder_names([name.removeprefix("group ") for name in compared.consensus])
     for (name, consensus), file in zip(compared.consensus.items(), files, strict=True):
         target = "consensus.nwk" if name == ALL else f"consensus_{file}.nwk"
-        write_text(root / target, consensus.tree.to_newick() + "\n")
+        write_text(root / target, consensus.tree.to_newick(consensus.share) + "\n")
 
 
 def distances_csv(distances: SubjectDistances, *, escape: bool = False) -> str:

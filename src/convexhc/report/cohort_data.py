@@ -13,6 +13,7 @@ from convexhc.cohort.consensus import common_tree
 from convexhc.cohort.distances import SubjectDistances
 from convexhc.cohort.overview import ALL, Overview
 from convexhc.layout import neutral, palette
+from convexhc.layout.palette import N_COLORS
 from convexhc.layout.small_trees import depth_heights, relative_heights, small_tree
 from convexhc.path import Path
 from convexhc.report.array_encoding import encode_array, quantize
@@ -58,11 +59,10 @@ def cohort_data(
         }
         for row in rows
     ]
-    n_colors = max(len(groups), 8)
     data = {
         "subjects": subjects,
         "groups": [str(group) for group in groups],
-        "palette": {"light": palette(n_colors), "dark": palette(n_colors, dark=True)},
+        "palette": {"light": palette(N_COLORS), "dark": palette(N_COLORS, dark=True)},
         "neutral": {"light": neutral(), "dark": neutral(dark=True)},
         "common": len(compared.nodes.names),
         "union": len(compared.nodes.union),

@@ -6,19 +6,26 @@ import re
 from collections.abc import Hashable
 from typing import Any
 
+from convexhc._types import FloatArray
 from convexhc.tree.nodes import Nodes
 
 # Names that need no quotes: letters, digits and points. Newick reads an unquoted underscore as a
 # blank, and its readers give a meaning to most other signs.
 PLAIN_NAME = re.compile(r"(?:[^\W_]|\.)+")
 
+# Support values in Newick text.
+SUPPORT_DIGITS = 4
 
-def newick(nodes: Nodes, names: tuple[Hashable, ...]) -> str:
-    """Newick text of a tree, polytomies included."""
+
+def newick(nodes: Nodes, names: tuple[Hashable, ...], support: FloatArray | None = None) -> str:
+    """Newick text of a tree, polytomies included; support labels all inner nodes but the root."""
     root = nodes.parent.size - 1
     branch = nodes.height[nodes.parent] - nodes.height
     length = [f":{number!r}" for number in branch.tolist()]
     length[root] = ""
+    label = [""] * nodes.n_merges
+    if support is not None:
+        label[:-1] = [f"{value:.{SUPPORT_DIGITS}g}" for value in support[:-1].tolist()]
     quoted = [_quoted(str(name)) for name in names]
     written: list[str] = []
     # An explicit stack of nodes to visit and text to write, instead of recursion.
@@ -31,7 +38,7 @@ def newick(nodes: Nodes, names: tuple[Hashable, ...]) -> str:
             written.append(quoted[item] + length[item])
         else:
             written.append("(")
-            stack.append(")" + length[item])
+            stack.append(")" + label[item - nodes.n_leaves] + length[item])
             children = nodes.children[item - nodes.n_leaves]
             for child in reversed(children[1:]):
                 stack.extend((child, ","))

@@ -345,12 +345,24 @@ class Tree:
             else np.zeros(0)
         )
 
-    def to_newick(self) -> str:
+    def to_newick(self, support: ArrayLike | None = None) -> str:
         """Newick text: branch length = height of parent - height of child, leaves at zero.
 
-        Polytomies are kept; names are quoted where Newick requires it.
+        Polytomies are kept; names are quoted where Newick requires it. ``support``, one number per
+        merge, labels the inner nodes but the root, as phylogenetics tools read it.
+
+        Examples
+        --------
+        >>> Tree.from_linkage([[0, 1, 1.0, 2], [2, 3, 2.0, 3]]).to_newick(support=[0.95, 1.0])
+        '((0:1.0,1:1.0)0.95:1.0,2:2.0);'
         """
-        return export.newick(self.nodes, self.names)
+        values = None if support is None else np.asarray(support, dtype=np.float64)
+        if values is not None and values.shape != (self.nodes.n_merges,):
+            raise ValueError(
+                f"support must have one number for each of {self.nodes.n_merges} merges; got shape "
+                f"{values.shape}."
+            )
+        return export.newick(self.nodes, self.names, values)
 
     def to_networkx(self) -> Any:
         """``networkx.DiGraph`` from parents to children; needs networkx.

@@ -133,7 +133,7 @@ function makeGroupMeans() {
       if (within !== null && between !== null) surface.segments([x(within), y, x(between), y], { stroke: themeColor("--line"), width: 2 });
       if (between !== null) surface.disc(x(between), y, 4, { fill: themeColor("--panel"), stroke: betweenColor(), width: 1.6 });
       if (within !== null) surface.disc(x(within), y, 4.4, { fill: withinColor() });
-      surface.disc(6, y, 4, { fill: colorOf(group) });
+      surface.disc(6, y, 4, { fill: groupColor(group) });
       surface.text(shortened(name, 16), 14, y + 4, { fill: themeColor("--ink") });
     });
     surface.end();

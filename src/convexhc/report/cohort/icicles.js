@@ -9,7 +9,7 @@ function makeIcicle(subject) {
   const steps = 4000;
   const canvas = element("canvas", { role: "img", "aria-label": `Tree of ${subject.subject}` });
   const tag = subject.link ? "a" : "div";
-  const name = element("span", { className: "name" }, element("span", { textContent: subject.subject }));
+  const name = element("span", { className: "name" }, element("span", { textContent: shortName(subject) }));
   if (GROUPED) name.prepend(groupDot(subject.group));
   const card = element(tag, { className: "card", title: subject.subject }, canvas, name);
   if (subject.link) card.href = subject.link;
@@ -46,7 +46,7 @@ function makeIcicles() {
   const order = [...SOLVED].sort((a, b) => a.group - b.group || a.place - b.place);
   const made = [];
   const more = byId("more-icicles");
-  const labelled = GROUPED && order.length / DATA.groups.length >= 3;
+  const labelled = GROUPED && order.length / DATA.groups.length >= 7;
   let group = -2;
   function show(count) {
     for (const subject of order.slice(made.length, count)) {

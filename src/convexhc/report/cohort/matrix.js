@@ -73,7 +73,7 @@ function makeMatrix(choose) {
     surface.pen.drawImage(small, left, top, side, side);
     const groups = GROUPED ? runs(places) : [];
     for (const [from, to, group] of groups) {
-      const fill = colorOf(group);
+      const fill = groupColor(group);
       surface.rect(left - bar - 1, top + from * cell, bar - 2, Math.max((to - from) * cell - 0.7, 0.7), { fill });
       surface.rect(left + from * cell, 0, Math.max((to - from) * cell - 0.7, 0.7), bar - 2, { fill });
       if (state.order === "group") {
@@ -99,7 +99,7 @@ function makeMatrix(choose) {
     surface.end();
     for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.order === state.order));
     const { meaning, low, high } = DATA.distances[state.metric];
-    byId("matrix-caption").textContent = `${meaning}. Dark is near.`;
+    byId("matrix-caption").textContent = `${meaning}. The stronger the colour, the nearer.`;
     byId("scale-low").textContent = fixed(low);
     byId("scale-high").textContent = fixed(high);
   }

@@ -19,7 +19,7 @@ function treeHeading(data) {
   const group = data.name.startsWith("group ") ? DATA.groups.indexOf(data.name.slice(6)) : -1;
   const subjects = counted(data.subjects ?? SOLVED.length, "subject");
   const title = data.kind === "mean" ? "Mean graph" : group < 0 ? "All subjects" : DATA.groups[group];
-  const note = data.kind === "mean" ? `convex path of the mean of ${subjects}` : `majority-rule tree, ${subjects}`;
+  const note = data.kind === "mean" ? `convex path, ${subjects}` : `majority-rule tree, ${subjects}`;
   const heading = element("h3", {});
   if (group >= 0) heading.append(groupDot(group));
   heading.append(element("span", { textContent: title }), element("span", { className: "note", textContent: note }));
