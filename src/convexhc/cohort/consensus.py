@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-
 from convexhc.cohort.common import CommonNodes, common_nodes
 from convexhc.graph import Graph
 from convexhc.kernels.labels import numbered

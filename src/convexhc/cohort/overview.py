@@ -82,9 +82,7 @@ def overview(
     comparisons: list[GroupComparison] = []
     if known is not None and has_pairs(known):
         comparisons = [
-            compare_groups(
-                each, known, n_permutations=n_permutations, n_draws=n_draws, seed=seed
-            )
+            compare_groups(each, known, n_permutations=n_permutations, n_draws=n_draws, seed=seed)
             for each in distances
         ]
     consensus = {

@@ -86,7 +86,9 @@ def cohort(options: Namespace, say: Say, progress: ProgressLine) -> int:
     lams = compared_lams(options.lam, lambdas)
     table = None if options.groups is None else File(options.groups)
     subjects = find_subjects(options.graphs, besides=table)
-    groups = None if table is None else read_groups(table, subjects)
+    groups: dict[Hashable, Hashable] | None = (
+        None if table is None else dict(read_groups(table, subjects))
+    )
     given = solver_options(options, lambdas) | ({"keep": "all"} if lams else {})
     run = _Run(options, CohortFolder(File(options.output)), given, say, progress)
     with run.folder.opened(options.given, resume=options.resume, force=options.force):
@@ -135,7 +137,7 @@ def _workers(address: str | None) -> Iterator[None]:
     from joblib import parallel_config
 
     try:
-        client = Client(address, timeout=_DASK_TIMEOUT)
+        client: Any = Client(address, timeout=_DASK_TIMEOUT)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise Refusal(f"--dask {address}: there is no scheduler ({error}).") from error
     with client:
@@ -184,11 +186,11 @@ def _solve_subjects(run: _Run, subjects: list[Subject]) -> Cohort:
 
 
 def _solve_means(
-    run: _Run, found: Cohort, groups: Mapping[str, str] | None
+    run: _Run, found: Cohort, groups: Mapping[Hashable, Hashable] | None
 ) -> dict[str, tuple[str, Path]]:
     """Folder and path of the mean graph of all subjects, and of every group of two or more."""
     paths = found.paths
-    known = None if groups is None else [groups[str(name)] for name in paths]
+    known = None if groups is None else [groups[name] for name in paths]
     chosen = members(list(paths), known) if len(paths) > 1 else {}
     names = folder_names([name.removeprefix("group ") for name in chosen])
     homes = dict(zip(chosen, map(run.folder.mean, names), strict=True))
@@ -239,7 +241,7 @@ def _write_comparison(
     run: _Run,
     subjects: list[Subject],
     found: Cohort,
-    groups: Mapping[str, str] | None,
+    groups: Mapping[Hashable, Hashable] | None,
     lams: list[float],
     means: Mapping[str, tuple[str, Path]],
     begun: float,

@@ -55,7 +55,7 @@ def kendall_matrix(values: ArrayLike) -> FloatArray:
         untied[i] = pairs - int((counts * (counts - 1) // 2).sum())
     scale = np.sqrt(untied)
     with np.errstate(invalid="ignore"):
-        tau = concordance(ranks, orders) / scale[:, None] / scale[None, :]
+        tau = concordance(ranks, orders) / (scale[:, None] * scale[None, :])
     tau[np.diag_indices_from(tau)] = np.where(untied > 0, 1.0, np.nan)
     return np.asarray(np.clip(tau, -1.0, 1.0))
 

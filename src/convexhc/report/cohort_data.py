@@ -53,8 +53,7 @@ def cohort_data(
             "place": solved.get(row["subject"], -1),
             "link": links.get(row["subject"]),
             "missingNames": [
-                str(name)
-                for name in compared.nodes.missing.get(row["subject"], ())[:_MAX_MISSING]
+                str(name) for name in compared.nodes.missing.get(row["subject"], ())[:_MAX_MISSING]
             ],
         }
         for row in rows

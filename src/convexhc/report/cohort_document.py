@@ -105,9 +105,7 @@ def cohort_html(
     found = overview(paths, known) if compared is None else compared
     if means is None:
         means = {ALL: cohort.mean_path()} if found.consensus else {}
-    data = cohort_data(
-        cohort.rows(known), paths, found, means, links or {}, mean_links or {}
-    )
+    data = cohort_data(cohort.rows(known), paths, found, means, links or {}, mean_links or {})
     return fill_template(
         "cohort/page.html",
         data,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
 
 from convexhc._files import write_bytes
 from convexhc.graph import Graph
