@@ -2,8 +2,8 @@
 
 Five subjects, ten scans each. The convex path and four linkages are computed for every scan; the
 distances between the 70 regions are compared between scans by Kendall's rank correlation and by the
-graphs of five nearest neighbours, as `convexhc cohort` does. The paper does not say how counts become similarities, so three
-variants are shown; the figures are those of the first.
+graphs of five nearest neighbours, as `convexhc cohort` does. The paper does not say how counts
+become similarities, so three variants are shown; the figures are those of the first.
 
 Scans are independent, so they may run on any backend of joblib, such as a Dask cluster::
 

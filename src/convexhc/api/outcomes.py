@@ -166,7 +166,7 @@ class Cohort:
     def consensus(
         self, subjects: Iterable[Hashable] | None = None, threshold: float = 0.5
     ) -> Consensus:
-        """The majority-rule tree of all subjects, or of some; see `convexhc.cohort.majority_tree`."""
+        """The majority-rule tree of all subjects or of some; see `cohort.majority_tree`."""
         return majority_tree(self._chosen(subjects), threshold)
 
     def mean_path(self, subjects: Iterable[Hashable] | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""Groups of subjects: are those of one group nearer to each other than to others?"""
+"""Groups of subjects: distances within them against distances between them."""
 
 from __future__ import annotations
 

@@ -86,9 +86,7 @@ def cohort(options: Namespace, say: Say, progress: ProgressLine) -> int:
     lams = compared_lams(options.lam, lambdas)
     table = None if options.groups is None else File(options.groups)
     subjects = find_subjects(options.graphs, besides=table)
-    groups: dict[Hashable, Hashable] | None = (
-        None if table is None else dict(read_groups(table, subjects))
-    )
+    groups: dict[Any, Any] | None = None if table is None else read_groups(table, subjects)
     given = solver_options(options, lambdas) | ({"keep": "all"} if lams else {})
     run = _Run(options, CohortFolder(File(options.output)), given, say, progress)
     with run.folder.opened(options.given, resume=options.resume, force=options.force):

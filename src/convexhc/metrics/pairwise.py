@@ -147,6 +147,7 @@ def information_matrix(partitions: ArrayLike) -> FloatArray:
     for i in range(s):
         both = member[i * c : (i + 1) * c] @ member.T / n
         joint[i] = -xlogy(both, both).reshape(c, s, c).sum(axis=(0, 2))
-    found = np.maximum(joint + joint.T - entropy[:, None] - entropy[None, :], 0.0)
+    # Twice the joint entropy; sums in another order differ by round-off, so both are used.
+    found = np.maximum(joint + joint.T - (entropy[:, None] + entropy[None, :]), 0.0)
     np.fill_diagonal(found, 0.0)
     return np.asarray(found)

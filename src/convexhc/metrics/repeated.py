@@ -22,12 +22,11 @@ class Draws(NamedTuple):
     value: float
     draws: FloatArray
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Percentile interval; NaN without values."""
+    def interval(self) -> tuple[float, float]:
+        """Percentile interval of 95 %; NaN without values."""
         if self.draws.size == 0 or np.isnan(self.draws).any():
             return float("nan"), float("nan")
-        tail = (1.0 - level) / 2.0
-        low, high = np.quantile(self.draws, [tail, 1.0 - tail])
+        low, high = np.quantile(self.draws, [0.025, 0.975])
         return float(low), float(high)
 
 
@@ -79,7 +78,7 @@ def discriminability(distance: ArrayLike, subject: ArrayLike) -> float:
 def discriminability_test(
     distance: ArrayLike, subject: ArrayLike, *, n_permutations: int = 999, seed: int = 0
 ) -> PermutationTest:
-    """Permutation test of `discriminability`: are the labels exchangeable?
+    """Permutation test of `discriminability`, whether labels are exchangeable.
 
     Parameters
     ----------
