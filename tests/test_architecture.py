@@ -42,6 +42,7 @@ ROOMS = [
     "metrics",
     "export",
     "path",
+    "cohort",
     "progress_line",
     "api",
     "resampling",

@@ -28,10 +28,10 @@ def figure_three(
     """Figure 3: correlation of all scans in both representations; within against between."""
     same = np.asarray(subject)[:, None] == np.asarray(subject)[None, :]
     size = (12.0, 3.9 * len(crossed))
-    single = compared["single", 0.0]["tau"]
+    single = compared["single", 0.0].tau
     with figure(stem, len(crossed), 3, size=size, width_ratios=(1.15, 1, 1)) as (drawing, axes):
         for row, (lam, between) in zip(axes, crossed.items(), strict=True):
-            convex = compared["convex", lam]["tau"]
+            convex = compared["convex", lam].tau
             whole = np.block([[convex, between], [between.T, single]])
             _matrix(drawing, row[0], whole, np.asarray(subject), f"λ = {lam:g}")
             for panel, tau, title in (
@@ -99,7 +99,7 @@ def figure_four(stem: Path, compared: dict[Any, Any], subject: Any, k: int) -> N
         panel, handles = axes[0, 0], []
         for shift, chosen, color in ((-0.19, same, BLUE), (0.19, ~same, VERMILION)):
             boxes = panel.boxplot(
-                [100 * compared[name]["differ"][chosen & upper] for name in names],
+                [100 * compared[name].differ[chosen & upper] for name in names],
                 positions=np.arange(len(names)) + shift,
                 widths=0.32,
                 patch_artist=True,

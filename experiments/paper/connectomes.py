@@ -2,8 +2,8 @@
 
 Five subjects, ten scans each. The convex path and four linkages are computed for every scan; the
 distances between the 70 regions are compared between scans by Kendall's rank correlation and by the
-graphs of five nearest neighbours. The paper does not say how counts become similarities, so three
-variants are shown; the figures are those of the first.
+graphs of five nearest neighbours, as `convexhc cohort` does. The paper does not say how counts
+become similarities, so three variants are shown; the figures are those of the first.
 
 Scans are independent, so they may run on any backend of joblib, such as a Dask cluster::
 
@@ -20,36 +20,39 @@ The numbers are the same as without it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from convexhc._types import IntArray
+from convexhc import Cohort, solve_paths
+from convexhc.api import Outcome
+from convexhc.metrics.repeated import resampled_counts
+from convexhc.similarity import Similarity
 from experiments.data import Scans, connectomes, require_folder
 from experiments.paper import connectome_figures as draw
 from experiments.paper.connectome_scores import (
+    Compared,
+    Name,
     Setting,
-    compare,
+    compare_linkages,
+    compare_paths,
     cross,
-    represent,
-    session_draws,
     summary,
 )
 from experiments.paper.reported import CONNECTOME_LAMBDAS
 from experiments.results import (
+    FINE_GAP,
     Progress,
     Row,
-    Unit,
+    UncertifiedError,
     between,
-    compute_units,
     markdown_table,
+    require_certified,
     write_table,
     write_text,
 )
 
-Name = tuple[str, float]
 SETTINGS = (
     Setting("log counts"),
     Setting("log counts, 10 strongest", strongest=10),
@@ -78,10 +81,18 @@ def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Pro
     size = QUICK if quick else FULL
     folder = out / "connectomes"
     scans = _chosen(connectomes(require_folder(data, "connectomes")), size)
-    found = _represented(folder, scans, size, n_jobs, between(progress, 0.0, 0.6))
-    ranks = {setting.name: _by_name(found[setting.name]) for setting in size.settings}
-    compared = _compared(folder, ranks, size, n_jobs, between(progress, 0.6, 0.95))
-    times = session_draws(scans.subject, size.n_draws)
+    cohorts: dict[str, Cohort] = {}
+    compared: dict[str, dict[Name, Compared]] = {}
+    made: dict[str, list[Similarity]] = {}
+    for at, setting in enumerate(size.settings):
+        name = setting.name
+        made[name] = [setting.similarity(counts) for counts in scans.weights]
+        cohorts[name] = _solved(
+            folder, scans, made[name], setting, size, n_jobs, _part(progress, at, size)
+        )
+        compared[name] = compare_paths(cohorts[name], size.grid, size.neighbors)
+        compared[name] |= compare_linkages(made[name], size.neighbors)
+    times = resampled_counts(scans.subject, size.n_draws)
     rows = [
         {"setting": setting, "method": method, "lam": lam}
         | summary(matrices, compared[setting]["single", 0.0], scans.subject, times)
@@ -90,18 +101,23 @@ def run(out: Path, *, data: Path | None, quick: bool, n_jobs: int, progress: Pro
     ]
     first = size.settings[0].name
     tables = {
-        "scans": _scan_rows(scans, found),
+        "scans": _scan_rows(scans, cohorts),
         "representations": rows,
         "pairs": _pair_rows(scans, compared[first]),
     }
     for name, table in tables.items():
         write_table(folder / f"{name}.csv", table)
-    crossed = _crossed(folder, ranks[first], n_jobs, between(progress, 0.95, 1.0))
+    crossed = {lam: cross(cohorts[first], lam, made[first]) for lam in CONNECTOME_LAMBDAS}
     draw.figure_three(folder / "figure3", compared[first], crossed, scans.subject)
     draw.figure_four(folder / "figure4", compared[first], scans.subject, size.neighbors)
     draw.told_apart(folder / "discriminability", rows, [s.name for s in size.settings])
     write_text(folder / "results.md", _text(size, rows, tables["scans"]))
     progress(1.0, "written")
+
+
+def _part(progress: Progress, at: int, size: Size) -> Progress:
+    """Progress of one of the settings."""
+    return between(progress, at / len(size.settings), (at + 1) / len(size.settings))
 
 
 def _chosen(scans: Scans, size: Size) -> Scans:
@@ -113,86 +129,59 @@ def _chosen(scans: Scans, size: Size) -> Scans:
     return Scans(scans.weights[place], scans.subject[place], scans.session[place])
 
 
-def _represented(
-    folder: Path, scans: Scans, size: Size, n_jobs: int, progress: Progress
-) -> dict[str, list[Any]]:
-    """Representations of every scan, by setting."""
-    units = [
-        Unit(
-            f"scan-{_plain(setting.name)}-{subject}-{session}",
-            {key: value for key, value in asdict(setting).items() if key != "name"}
-            | {"lambdas": list(size.grid)},
-            {"counts": counts},
-        )
-        for setting in size.settings
-        for counts, subject, session in zip(*scans, strict=True)
-    ]
-    found = compute_units(folder / "parts", units, represent, n_jobs=n_jobs, progress=progress)
-    m = len(scans.subject)
-    return {s.name: found[i * m : (i + 1) * m] for i, s in enumerate(size.settings)}
-
-
-def _by_name(found: Sequence[Any]) -> dict[Name, IntArray]:
-    """Ranks of all scans, one row each, for every representation."""
-    names = [(one["method"], one["lam"]) for one in found[0]]
-    return {
-        name: np.array([scan[place]["ranks"] for scan in found], dtype=np.int64)
-        for place, name in enumerate(names)
-    }
-
-
-def _compared(
+def _solved(
     folder: Path,
-    ranks: dict[str, dict[Name, IntArray]],
+    scans: Scans,
+    similarities: Sequence[Similarity],
+    setting: Setting,
     size: Size,
     n_jobs: int,
     progress: Progress,
-) -> dict[str, dict[Name, Any]]:
-    """Matrices of scans against scans, for every setting and representation."""
-    names = [(setting, name) for setting, every in ranks.items() for name in every]
-    units = [
-        Unit(
-            f"compare-{_plain(setting)}-{name[0]}-{name[1]:g}",
-            {"k": size.neighbors},
-            {"ranks": ranks[setting][name]},
-        )
-        for setting, name in names
-    ]
-    found = compute_units(folder / "parts", units, compare, n_jobs=n_jobs, progress=progress)
-    every: dict[str, dict[Name, Any]] = {setting: {} for setting in ranks}
-    for (setting, name), matrices in zip(names, found, strict=True):
-        every[setting][name] = {key: np.array(value) for key, value in matrices.items()}
-    return every
+) -> Cohort:
+    """The paths of every scan in one setting; those solved before are read."""
+    names = [f"{s}-{k}" for s, k in zip(scans.subject, scans.session, strict=True)]
+
+    def say(done: int, outcome: Outcome) -> None:
+        progress(done / len(names), f"{setting.name}, scan {outcome.name}")
+
+    cohort = solve_paths(
+        dict(zip(names, similarities, strict=True)),
+        lambdas=size.grid,
+        similarity="precomputed",
+        weights=setting.strongest or None,
+        tol=FINE_GAP,
+        keep="all",
+        n_jobs=n_jobs,
+        folder=folder / "paths" / _plain(setting.name),
+        on_result=say,
+    )
+    for name, error in cohort.failed.items():
+        raise UncertifiedError(f"scan {name}: {error}")
+    for name, path in cohort.paths.items():
+        require_certified(path, f"scan {name}", tol=FINE_GAP)
+    return cohort
 
 
-def _crossed(
-    folder: Path, ranks: dict[Name, IntArray], n_jobs: int, progress: Progress
-) -> dict[float, Any]:
-    """Correlations between convex representations and single linkage, at the paper's lam."""
-    units = [
-        Unit(
-            f"cross-{lam:g}",
-            {},
-            {"first": ranks["convex", lam], "second": ranks["single", 0.0]},
-        )
-        for lam in CONNECTOME_LAMBDAS
-    ]
-    found = compute_units(folder / "parts", units, cross, n_jobs=n_jobs, progress=progress)
-    return dict(zip(CONNECTOME_LAMBDAS, map(np.array, found), strict=True))
-
-
-def _scan_rows(scans: Scans, found: dict[str, list[Any]]) -> list[Row]:
-    keep = ("lam", "n_clusters", "effective_rank", "relative_gap")
+def _scan_rows(scans: Scans, cohorts: dict[str, Cohort]) -> list[Row]:
     return [
-        {"setting": setting, "subject": subject, "session": session} | {k: one[k] for k in keep}
-        for setting, every in found.items()
-        for subject, session, scan in zip(scans.subject, scans.session, every, strict=True)
-        for one in scan
-        if one["method"] == "convex"
+        {
+            "setting": setting,
+            "subject": subject,
+            "session": session,
+            "lam": level.lam,
+            "n_clusters": level.n_clusters,
+            "effective_rank": level.effective_rank,
+            "relative_gap": level.relative_gap,
+        }
+        for setting, cohort in cohorts.items()
+        for subject, session, path in zip(
+            scans.subject, scans.session, cohort.paths.values(), strict=True
+        )
+        for level in path.levels
     ]
 
 
-def _pair_rows(scans: Scans, compared: dict[Name, Any]) -> list[Row]:
+def _pair_rows(scans: Scans, compared: dict[Name, Compared]) -> list[Row]:
     upper = np.argwhere(np.triu(np.ones((len(scans.subject),) * 2, dtype=bool), 1))
     return [
         {
@@ -201,8 +190,8 @@ def _pair_rows(scans: Scans, compared: dict[Name, Any]) -> list[Row]:
             "first": i,
             "second": j,
             "same_subject": bool(scans.subject[i] == scans.subject[j]),
-            "tau": matrices["tau"][i, j],
-            "differ": matrices["differ"][i, j],
+            "tau": matrices.tau[i, j],
+            "differ": matrices.differ[i, j],
         }
         for (method, lam), matrices in compared.items()
         for i, j in upper.tolist()

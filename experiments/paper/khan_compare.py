@@ -14,13 +14,13 @@ from convexhc.metrics import (
     centroid_distances,
     cophenetic_distances,
     kmeans_labels,
+    neighbor_matrix,
     partition_scores,
 )
 from convexhc.path import Path as SolutionPath
 from convexhc.similarity import Similarity, knn, rbf
 from convexhc.tree import cut_linkage
 from experiments.paper.linkages import linkage_trees
-from experiments.paper.neighbors import neighbors_that_differ
 from experiments.results import FINE_GAP, Row, require_certified
 
 
@@ -184,8 +184,8 @@ def _neighbors(
     for (method, lam), pair in distances.items():
         halves = [pair["train"], pair["test"]]
         for k in ks:
-            chance = neighbors_that_differ(halves, k)[0, 1]
-            number = neighbors_that_differ(halves, k, by_number=True)[0, 1]
+            chance = neighbor_matrix(halves, k)[0, 1]
+            number = neighbor_matrix(halves, k, by_number=True)[0, 1]
             row = {"method": method, "lam": lam, "k": k}
             rows.append(row | {"differ": float(chance), "differ_ties_by_number": float(number)})
     return rows

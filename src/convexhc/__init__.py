@@ -11,12 +11,13 @@ from convexhc import _views
 from convexhc.version import __version__
 
 if TYPE_CHECKING:
-    from convexhc import datasets, metrics, plots, report, similarity, stability, tl
+    from convexhc import cohort, datasets, metrics, plots, report, similarity, stability, tl
     from convexhc.api.clustering import cluster
-    from convexhc.api.cohort import Cohort, solve_paths
+    from convexhc.api.cohort import solve_paths
     from convexhc.api.features_path import solve_features_path
     from convexhc.api.graph_path import solve_path
     from convexhc.api.options import Options
+    from convexhc.api.outcomes import Cohort
     from convexhc.api.points_path import solve_points_path
     from convexhc.api.single_lam import solve
     from convexhc.api.smooth import smooth_path
@@ -50,6 +51,7 @@ __all__ = [
     "__version__",
     "as_graph",
     "cluster",
+    "cohort",
     "datasets",
     "metrics",
     "plots",
@@ -70,7 +72,7 @@ __all__ = [
 # Where a public name is defined; the names not listed are modules of the package.
 _HOMES = {
     "Certificate": "model.problem",
-    "Cohort": "api.cohort",
+    "Cohort": "api.outcomes",
     "ConvexClustering": "estimators",
     "ConvexHierarchicalClustering": "estimators",
     "Graph": "graph",
@@ -118,5 +120,10 @@ def _path_support(path: Any, **settings: Any) -> Any:
     return import_module("convexhc.resampling.run").path_support(path, **settings)
 
 
+def _cohort_report(*arguments: Any, **options: Any) -> None:
+    import_module("convexhc.report").write_cohort_report(*arguments, **options)
+
+
 _views.notebook_view = _notebook_view
 _views.path_support = _path_support
+_views.cohort_report = _cohort_report

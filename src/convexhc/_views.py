@@ -1,8 +1,11 @@
-"""What a path shows and computes by modules that are made of paths: set by the package."""
+"""What results show and compute by rooms above them: set by the package when it is imported."""
 
 from collections.abc import Callable
 from typing import Any
 
+# How a notebook shows a path.
 notebook_view: Callable[[Any], str] = repr
 # The support of a path, given its settings.
 path_support: Callable[..., Any]
+# How the page of a cohort is written.
+cohort_report: Callable[..., None]

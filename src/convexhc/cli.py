@@ -1,4 +1,4 @@
-"""The command line: ``convexhc demo | fit | cut | plot | export | report | info``."""
+"""The command line: ``convexhc demo | fit | cohort | cut | plot | export | report | info``."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.api.clustering import PAIRWISE
-from convexhc.api.features_path import SPACES
-from convexhc.api.options import FEATURES, Options
+from convexhc.commands.arguments import (
+    add_attributes,
+    add_bootstrap,
+    add_escape,
+    add_folder,
+    add_similarity,
+    add_solver,
+)
+from convexhc.commands.cohort import cohort
 from convexhc.commands.demo import demo
 from convexhc.commands.fit import fit
-from convexhc.commands.inputs import columns_of
 from convexhc.commands.inspection import cut, info, report
 from convexhc.commands.messages import Ending, Terminated, exit_code
 from convexhc.commands.output import add_export_arguments, add_plot_arguments, export, plot
 from convexhc.commands.wording import in_options
 from convexhc.progress_line import new_line
-from convexhc.similarity.result import Shift
-from convexhc.solvers.choose import METHODS
 from convexhc.version import __version__
 
 EXIT_CODES = "exit codes: 0 done, 1 computation failed, 2 bad usage or input, 130 interrupted, "
@@ -131,6 +134,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_demo(commands)
     _add_fit(commands)
+    _add_cohort(commands)
     _add_cut(commands)
     _add_plot(commands)
     _add_export(commands)
@@ -167,155 +171,59 @@ def _add_demo(commands: Commands) -> None:
 def _add_graph(parser: argparse.ArgumentParser, or_else: str = "") -> None:
     kinds = f"CSV, TSV, edge list (also .gz), MTX, NPZ, NPY, GraphML, GML, ...{or_else}"
     parser.add_argument("graph", metavar="GRAPH", help=kinds)
-    parser.add_argument(
-        "--similarity",
-        default="graph",
-        choices=PAIRWISE,
-        help="how the similarity is made from the graph; precomputed: the file holds a similarity "
-        "(default %(default)s)",
-    )
-    parser.add_argument(
-        "--shift", type=_shift, help="added to the diagonal; auto: what makes it positive definite"
-    )
-    parser.add_argument(
-        "--columns",
-        type=columns_of,
-        metavar="A,B[,W]",
-        help="columns of the two ends and of the weight in a table of edges: names in its title "
-        "line, or numbers from 1 if it has none",
-    )
-    parser.add_argument("--symmetrize", choices=["mean", "max", "min"], help="for directed graphs")
-    parser.add_argument(
-        "--weights",
-        default="multiscale",
-        metavar="W",
-        help="edge weights of the penalty; multiscale: preserve every scale; a number: that many "
-        "strongest neighbours per node; all: every pair (default %(default)s)",
-    )
-    parser.add_argument(
-        "--space",
-        default="auto",
-        choices=SPACES,
-        help="where the penalty acts; similarity: the paper's problem; auto: features for "
-        "multiscale weights, else similarity (default %(default)s)",
-    )
-
-
-def _shift(text: str) -> Shift:
-    return "auto" if text == "auto" else float(text)
+    add_similarity(parser)
 
 
 def _add_fit(commands: Commands) -> None:
     text = "Cluster a graph at every scale and write labels, tree and report."
     parser = _command(commands, "fit", text, "convexhc fit edges.csv -o out")
     _add_graph(parser)
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="OUT", help="folder for the results"
-    )
-    parser.add_argument(
-        "--l1-ratio",
-        type=float,
-        help="share of the l1 norm in the penalty, from 0 to 1 (default "
-        f"{FEATURES.l1_ratio:g} for features, {Options.l1_ratio} for the paper's problem)",
-    )
-    parser.add_argument(
-        "--lambdas", help="'0.1,0.5,1' or 'from:to:count' (default: chosen automatically)"
-    )
-    parser.add_argument(
-        "--tol", type=float, default=Options.tol, help="relative gap (default %(default)g)"
-    )
-    parser.add_argument(
-        "--method",
-        default=Options.method,
-        choices=METHODS,
-        help="solver of the paper's problem (default %(default)s)",
-    )
-    parser.add_argument(
-        "--max-iter",
-        type=int,
-        help=f"iterations per lam (default {FEATURES.max_iter} for features, "
-        f"{Options.max_iter} for the paper's problem)",
-    )
-    parser.add_argument(
-        "--max-clusters",
-        type=int,
-        metavar="K",
-        help="solve only the levels of at most about K clusters, from the top down",
-    )
-    parser.add_argument(
-        "--min-cluster-size",
-        type=int,
-        metavar="N",
-        help="smaller clusters do not count in the suggested labels",
-    )
-    parser.add_argument(
-        "--lam-step",
-        type=float,
-        default=Options.lam_step,
-        help="relative step of lam below which merges are not separated (default %(default)s)",
-    )
-    parser.add_argument(
-        "--prove",
-        action="store_true",
-        help="solve more accurately where the clusters are not proven",
-    )
+    add_solver(parser)
     parser.add_argument(
         "--n-jobs",
         type=int,
         default=2,
         help="threads, and workers for --bootstrap (default %(default)s)",
     )
-    _add_bootstrap(parser)
-    _add_attributes(parser)
-    _add_escape(parser)
-    again = parser.add_mutually_exclusive_group()
-    again.add_argument("--resume", action="store_true", help="continue an interrupted run")
-    again.add_argument("--force", action="store_true", help="overwrite a run in the folder")
-    parser.add_argument("--quiet", action="store_true", help="print errors only")
+    add_bootstrap(parser)
+    add_attributes(parser)
+    add_folder(parser)
     parser.add_argument(
         "--json", action="store_true", help="print the record of the run (run.json) and no text"
     )
     parser.set_defaults(run=fit)
 
 
-def _add_attributes(parser: argparse.ArgumentParser) -> None:
+def _add_cohort(commands: Commands) -> None:
+    text = "Cluster many graphs, one file each, and compare them: distances, groups, consensus."
+    parser = _command(commands, "cohort", text, "convexhc cohort scans -o out --groups groups.csv")
     parser.add_argument(
-        "--attributes",
+        "graphs",
         metavar="FILE",
-        help="CSV with the names of the nodes in its first column; the report colours nodes by the "
-        "others, and shows how well the clusters agree with them",
+        nargs="+",
+        help="graph files, or folders of them; nodes are matched by name",
     )
-
-
-def _add_bootstrap(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("support of the branches")
-    group.add_argument(
-        "--bootstrap",
-        type=int,
-        metavar="N",
-        help="solve N resamples of the graph, for instance 100",
-    )
-    group.add_argument(
-        "--resample",
-        choices=["drop", "edges", "weights"],
-        help="leave edges out, draw edges with replacement, or draw weights that are counts "
-        "(default: weights for counts, else drop)",
-    )
-    group.add_argument(
-        "--edge-share",
-        type=float,
-        default=0.95,
-        help="share of the edges that drop keeps (default %(default)s)",
-    )
-    group.add_argument("--seed", type=int, default=0, help="of the resamples (default %(default)s)")
-
-
-def _add_escape(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--escape-formulas",
-        action="store_true",
-        help="in CSV, an apostrophe before names that a spreadsheet takes for formulas",
+        "--groups",
+        metavar="CSV",
+        help="table with the columns subject (the name of a file) and group, to be compared",
     )
+    add_similarity(parser)
+    add_solver(parser)
+    parser.add_argument(
+        "--lam",
+        metavar="LAM",
+        help="compare centroids at these of the --lambdas, too ('0.1,0.5')",
+    )
+    parser.add_argument(
+        "--n-jobs", type=int, default=2, help="graphs solved at a time (default %(default)s)"
+    )
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="solve on the Dask cluster of this scheduler"
+    )
+    parser.add_argument("--title", help="title of the page (default: the name of OUT)")
+    add_folder(parser)
+    parser.set_defaults(run=cohort)
 
 
 def _add_cut(commands: Commands) -> None:
@@ -336,7 +244,7 @@ def _add_cut(commands: Commands) -> None:
     parser.add_argument(
         "--noise", action="store_true", help="label the nodes of smaller clusters -1"
     )
-    _add_escape(parser)
+    add_escape(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
     parser.set_defaults(run=lambda options, say, progress: cut(options, say))
@@ -363,7 +271,7 @@ def _add_report(commands: Commands) -> None:
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: OUT/report.html, replaced")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
-    _add_attributes(parser)
+    add_attributes(parser)
     parser.set_defaults(run=lambda options, say, progress: report(options, say))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import naive
 from convexhc.fusion.graph_proof import _apart
@@ -19,7 +20,6 @@ from convexhc.similarity import neighbor_weights
 from convexhc.solvers.admm import ADMM
 from convexhc.solvers.loop import run
 from convexhc.solvers.newton import SemismoothNewton
-from scipy.sparse import csr_array
 
 
 def edges_of(tail, head, soft, block):

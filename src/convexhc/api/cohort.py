@@ -10,7 +10,6 @@ import re
 import time
 import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from convexhc._checks import checked_count
 from convexhc.api.clustering import FROM_POINTS, cluster
+from convexhc.api.outcomes import Cohort, OnResult, Outcome
 from convexhc.api.renamed import instead
 from convexhc.api.single_lam import similarity_record
 from convexhc.api.worker_pool import in_workers
@@ -32,63 +32,6 @@ from convexhc.version import __version__
 
 # Options of `cluster` that concern a single run, and what to use instead.
 _SINGLE = {"checkpoint": "folder", "on_check": "on_result", "progress": "on_result"}
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The result of one graph: its path, or its error.
-
-    Attributes
-    ----------
-    name : hashable
-        Name of the graph, or its position.
-    path : Path or None
-        The path; None after a failure.
-    error : str or None
-        The error, as ``ValueError: ...``; None after a success.
-    trace : str
-        The full traceback of the error.
-    seconds : float
-        Solve time in the worker; zero if the path was read from the folder.
-    resumed : bool
-        Whether the path was read from the folder.
-    """
-
-    name: Hashable
-    path: Path | None
-    error: str | None = None
-    trace: str = field(default="", repr=False)
-    seconds: float = 0.0
-    resumed: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Cohort:
-    """The outcomes of many graphs, in the order of the input."""
-
-    outcomes: tuple[Outcome, ...] = field(repr=False)
-
-    def __repr__(self) -> str:
-        return f"Cohort({len(self.paths)} paths, {len(self.failed)} failed)"
-
-    def __len__(self) -> int:
-        return len(self.outcomes)
-
-    def __iter__(self) -> Iterator[Outcome]:
-        return iter(self.outcomes)
-
-    @property
-    def paths(self) -> dict[Hashable, Path]:
-        """The solved paths, by name."""
-        return {each.name: each.path for each in self.outcomes if each.path is not None}
-
-    @property
-    def failed(self) -> dict[Hashable, str]:
-        """The errors of the other graphs, by name."""
-        return {each.name: each.error for each in self.outcomes if each.error is not None}
-
-
-OnResult = Callable[[int, Outcome], object]
 
 
 class _Task(NamedTuple):
@@ -144,7 +87,8 @@ def solve_paths(
     Returns
     -------
     Cohort
-        One `Outcome` per graph, in the order of the input; ``paths`` and ``failed`` by name.
+        One `Outcome` per graph, in the order of the input; ``paths`` and ``failed`` by name. Its
+        methods compare the subjects: ``distances``, ``compare``, ``consensus``, ``report``.
 
     Raises
     ------
@@ -189,7 +133,7 @@ def solve_paths(
             count(len(found))
             if on_result is not None:
                 on_result(len(found), outcome)
-    return Cohort(tuple(found[position] for position in range(len(tasks))))
+    return Cohort(tuple(found[position] for position in range(len(tasks))), common)
 
 
 def _outcomes(

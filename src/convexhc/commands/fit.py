@@ -45,10 +45,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     begun = time.monotonic()
     folder = Folder(File(options.output))
     lambdas = parse_lambdas(options.lambdas)
-    if in_features(options) and options.method != "auto":
-        raise Refusal("--method is for the paper's problem: add --space similarity.")
-    if options.min_cluster_size is not None:
-        checked_count("min_cluster_size", options.min_cluster_size)
+    check_solver(options)
     graph = read_graph(options)
     check_bootstrap(options, graph)
     read_attributes(options.attributes, graph.names)
@@ -56,7 +53,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
         if not options.json:
             say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
         try:
-            settings = cluster_options(options, lambdas)
+            settings = solver_options(options, lambdas)
             with limited_threads(options.n_jobs), warnings.catch_warnings():
                 # Said at the end, in the words of the command line.
                 warnings.filterwarnings("ignore", ".*not solved to tol=")
@@ -65,7 +62,9 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
             found = bootstrap(options, graph, path, settings, folder, progress)
             folder.write(path, graph, options.min_cluster_size, escape=options.escape_formulas)
             write_support(folder, found, escape=options.escape_formulas)
-            run = record(options, path, time.monotonic() - begun) | support_record(path, found)
+            digest = file_digest(options.graph)
+            run = record(options, path, time.monotonic() - begun, digest)
+            run |= support_record(path, found)
             attributes = read_attributes(options.attributes, path.names)
             write_run_report(folder.report, path, graph, run, attributes, found)
             folder.finish(run)
@@ -91,15 +90,6 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     return 0
 
 
-def cluster_options(options: Namespace, lambdas: list[float] | None) -> dict[str, Any]:
-    """Every option of `cluster` that the command has, by its name."""
-    shared = signature(cluster).parameters.keys() & vars(options).keys()
-    given = {name: getattr(options, name) for name in shared}
-    given["lambdas"] = "auto" if lambdas is None else lambdas
-    given["weights"] = weights_of(options)
-    return given
-
-
 def solve(
     options: Namespace,
     graph: Graph,
@@ -115,6 +105,23 @@ def solve(
         on_check=lambda level: folder.begin(options.given),
         progress=progress,
     )
+
+
+def check_solver(options: Namespace) -> None:
+    """Refuse options that do not fit together."""
+    if in_features(options) and options.method != "auto":
+        raise Refusal("--method is for the paper's problem: add --space similarity.")
+    if options.min_cluster_size is not None:
+        checked_count("min_cluster_size", options.min_cluster_size)
+
+
+def solver_options(options: Namespace, lambdas: list[float] | None) -> dict[str, Any]:
+    """Every option of `cluster` that the command has, by its name."""
+    shared = [name for name in signature(cluster).parameters if name in vars(options)]
+    given = {name: getattr(options, name) for name in shared}
+    given["lambdas"] = "auto" if lambdas is None else lambdas
+    given["weights"] = weights_of(options)
+    return given
 
 
 def _resumption(options: Namespace, folder: Folder) -> str:
@@ -144,8 +151,16 @@ def parse_lambdas(text: str | None) -> list[float] | None:
         ) from error
 
 
-def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
-    """The content of run.json: versions, options, fingerprints and certificates."""
+def file_digest(file: str | File) -> str:
+    """SHA-256 of the bytes of a file."""
+    return hashlib.sha256(File(file).read_bytes()).hexdigest()
+
+
+def record(options: Namespace, path: Path, seconds: float, digest: str) -> dict[str, Any]:
+    """The content of run.json: versions, options, fingerprints and certificates.
+
+    ``digest`` identifies the input, ``options.graph``.
+    """
     suggestion = suggest(path, options.min_cluster_size)
     return {
         "convexhc": __version__,
@@ -154,7 +169,7 @@ def record(options: Namespace, path: Path, seconds: float) -> dict[str, Any]:
         "scipy": scipy.__version__,
         "arguments": list(options.given),
         "input": str(options.graph),
-        "input_sha256": hashlib.sha256(File(options.graph).read_bytes()).hexdigest(),
+        "input_sha256": digest,
         "similarity": options.similarity,
         "shift": options.shift,
         "weights": options.weights,
@@ -188,8 +203,8 @@ def write_run_report(
     path: Path,
     graph: Graph,
     run: dict[str, Any],
-    attributes: Mapping[str, Sequence[Any]],
-    support: Support | None,
+    attributes: Mapping[str, Sequence[Any]] | None = None,
+    support: Support | None = None,
 ) -> None:
     """Write the report of a run, with a note on its origin."""
     kind = run["similarity"]

@@ -77,23 +77,9 @@ class Folder:
     @contextmanager
     def opened(self, *, resume: bool, force: bool) -> Iterator[None]:
         """Make the folder and keep other fits out of it; remove it if nothing was written."""
-        if self.root.exists() and not self.root.is_dir():
-            raise Refusal(f"{self.root} is a file: name a folder with -o.")
-        if resume and not self.root.exists():
-            raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
-        self.root.mkdir(parents=True, exist_ok=True)
-        try:
-            with locked(self.root / ".lock"):
-                self._prepare(resume=resume, force=force)
-                yield
-        except InUse as error:
-            raise Refusal(
-                f"{self.root} is in use by another fit ({error}): wait for it, or name another "
-                "folder."
-            ) from None
-        finally:
-            with suppress(OSError):
-                self.root.rmdir()
+        with held_folder(self.root, resume=resume):
+            self._prepare(resume=resume, force=force)
+            yield
 
     def _prepare(self, *, resume: bool, force: bool) -> None:
         """Refuse to overwrite results or to restart an unfinished run."""
@@ -196,6 +182,26 @@ class Folder:
         with border(file, "graph of a fit"):
             matrix = sparse_from(read_members(file))
             return Graph.from_matrix(matrix, names=names, signed=True)
+
+
+@contextmanager
+def held_folder(root: File, *, resume: bool) -> Iterator[None]:
+    """Make a folder and hold its lock; remove it if nothing was written."""
+    if root.exists() and not root.is_dir():
+        raise Refusal(f"{root} is a file: name a folder with -o.")
+    if resume and not root.exists():
+        raise Refusal(f"{root} holds no unfinished run: leave --resume out.")
+    root.mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(root / ".lock"):
+            yield
+    except InUse as error:
+        raise Refusal(
+            f"{root} is in use by another fit ({error}): wait for it, or name another folder."
+        ) from None
+    finally:
+        with suppress(OSError):
+            root.rmdir()
 
 
 def resume_command(given: Sequence[str]) -> str:

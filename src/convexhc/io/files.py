@@ -138,3 +138,4 @@ _READERS: dict[str, tuple[Callable[[Path, Reading], Any], Callable[[Any, Reading
     ".net": (_parse_network, read_networkx),
     ".h5ad": (lambda path, reading: read_h5ad(path, reading.key), _cells),
 }
+SUFFIXES = tuple(_READERS)

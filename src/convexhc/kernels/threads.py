@@ -48,7 +48,7 @@ def thread_count() -> int:
     if _FORKED.is_set():
         return 1
     count = int(numba.get_num_threads())
-    if count > 1 and pool.threading_layer() == _EXCLUSIVE_LAYER:
+    if count > 1 and pool.threading_layer() == _EXCLUSIVE_LAYER:  # type: ignore[no-untyped-call]
         return count if threading.current_thread() is threading.main_thread() else 1
     return count
 

@@ -2,10 +2,11 @@
 
 ``representation``: effective rank of centroids and distances between them. ``kmeans``: k-means on
 centroids. ``partition``: agreement of two partitions. ``comparison``: agreement of two distance
-matrices or of their neighbour graphs. ``hierarchy``: quality of a tree, given distances or a graph.
+matrices or of their neighbour graphs, ``pairwise``: of many. ``repeated``: distances within groups
+against distances between them. ``hierarchy``: quality of a tree, given distances or a graph.
 """
 
-from convexhc.metrics.comparison import discriminability, hamming, kendall, knn_graph
+from convexhc.metrics.comparison import hamming, kendall, knn_graph
 from convexhc.metrics.hierarchy import (
     cophenetic_correlation,
     cophenetic_distances,
@@ -14,12 +15,14 @@ from convexhc.metrics.hierarchy import (
     tree_sampling_divergence,
 )
 from convexhc.metrics.kmeans import fuse_rows, kmeans_labels, kmeans_scores
+from convexhc.metrics.pairwise import information_matrix, kendall_matrix, neighbor_matrix
 from convexhc.metrics.partition import (
     PartitionScores,
     matched_accuracy,
     partition_scores,
     variation_of_information,
 )
+from convexhc.metrics.repeated import discriminability, discriminability_test
 from convexhc.metrics.representation import (
     centroid_distances,
     distances_of,
@@ -35,16 +38,20 @@ __all__ = [
     "dasgupta_cost",
     "dasgupta_score",
     "discriminability",
+    "discriminability_test",
     "distances_of",
     "effective_rank",
     "effective_rank_of",
     "fuse_rows",
     "hamming",
+    "information_matrix",
     "kendall",
+    "kendall_matrix",
     "kmeans_labels",
     "kmeans_scores",
     "knn_graph",
     "matched_accuracy",
+    "neighbor_matrix",
     "partition_scores",
     "tree_sampling_divergence",
     "variation_of_information",

@@ -1,4 +1,4 @@
-"""Agreement of two distance matrices, and discriminability of repeated measurements."""
+"""Agreement of two distance matrices, or of their neighbour graphs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def knn_graph(distance: ArrayLike, k: int) -> sparse.csr_array:
            [1., 0., 0.],
            [0., 1., 0.]])
     """
-    matrix = _checked_distance(distance, "distance")
+    matrix = checked_distance(distance, "distance")
     n = len(matrix)
     if not 1 <= k <= n - 1:
         raise ValueError(f"k must be between 1 and n - 1 = {n - 1} neighbours; got {k}")
@@ -124,7 +124,7 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float:
     >>> kendall([[0, 1, 3], [1, 0, 2], [3, 2, 0]], [[0, 1, 9], [1, 0, 4], [9, 4, 0]])
     1.0
     """
-    a, b = _checked_distance(first, "first"), _checked_distance(second, "second")
+    a, b = checked_distance(first, "first"), checked_distance(second, "second")
     if a.shape != b.shape:
         raise ValueError(f"two distance matrices must be of one shape; got {a.shape} and {b.shape}")
     upper = np.triu_indices(len(a), 1)
@@ -137,62 +137,7 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float:
     return float(kendalltau(x, y, method="asymptotic").statistic)
 
 
-def discriminability(distance: ArrayLike, subject: ArrayLike) -> float:
-    """Probability that measurements of one subject are closer than those of two subjects.
-
-    The mean, over all ordered pairs (i, j) of measurements of one subject, of the fraction of
-    measurements k of other subjects with ``d_ij < d_ik``, ties counting half. It is 1 if subjects
-    are separated perfectly and 1/2 if measurements are exchangeable.
-
-    Parameters
-    ----------
-    distance : (m, m) array
-        Distances between the measurements.
-    subject : (m,) array
-        Subject of each measurement, as labels of any sortable type.
-
-    Returns
-    -------
-    float
-        Between 0 and 1. O(m^2 log m) time.
-
-    Raises
-    ------
-    ValueError
-        Not a square matrix, NaN, labels of another length, a single subject, or no subject
-        measured twice.
-
-    Examples
-    --------
-    >>> discriminability([[0, 1, 5, 5], [1, 0, 5, 5], [5, 5, 0, 6], [5, 5, 6, 0]], list("aabb"))
-    0.5
-    """
-    matrix = _checked_distance(distance, "distance")
-    subjects = np.asarray(subject)
-    if subjects.shape != (len(matrix),):
-        raise ValueError(
-            f"subject must name one subject for each of the {len(matrix)} measurements; got shape "
-            f"{subjects.shape}"
-        )
-    same = subjects[:, None] == subjects[None, :]
-    if same.all() or same.sum() == len(matrix):
-        raise ValueError(
-            "discriminability needs two subjects or more, one of them measured twice; got "
-            f"{np.unique(subjects).size} subjects in {len(matrix)} measurements"
-        )
-    fractions = []
-    for i, row in enumerate(matrix):
-        between = np.sort(row[~same[i]])
-        within = np.delete(row, i)[np.delete(same[i], i)]
-        # Ranks below and above the ties; their mean counts a tie as half.
-        closer = np.searchsorted(between, within, "left") + np.searchsorted(
-            between, within, "right"
-        )
-        fractions.append(1 - closer / (2 * between.size))
-    return float(np.concatenate(fractions).mean())
-
-
-def _checked_distance(distance: ArrayLike, name: str) -> FloatArray:
+def checked_distance(distance: ArrayLike, name: str) -> FloatArray:
     """Verify a square matrix without NaN; infinity is allowed."""
     matrix = np.asarray(distance, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:

@@ -1,11 +1,13 @@
-"""The report of a path, one self-contained HTML file, and its notebook view.
+"""Reports, each one self-contained HTML file: of a path, with its notebook view, and of a cohort.
 
-``path_data`` and ``figure_data`` collect what the page shows, ``array_encoding`` makes arrays
-short, ``document`` assembles the page and ``notebook`` the notebook view. The directory ``page/``
-holds the HTML template, the style sheet and the scripts.
+``path_data`` and ``figure_data`` collect what the page of a path shows, ``array_encoding`` makes
+arrays short, ``document`` assembles the page and ``notebook`` the notebook view; the directory
+``page/`` holds the HTML template, the style sheet and the scripts. ``cohort_data``,
+``cohort_document`` and ``cohort/`` are the same for a cohort, with the style sheet of ``page/``.
 """
 
+from convexhc.report.cohort_document import write_cohort_report
 from convexhc.report.document import report_html, write_report
 from convexhc.report.notebook import notebook_html
 
-__all__ = ["notebook_html", "report_html", "write_report"]
+__all__ = ["notebook_html", "report_html", "write_cohort_report", "write_report"]

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 from convexhc._files import write_bytes
@@ -27,8 +21,8 @@ from convexhc.report.figure_data import (
     trajectory_data,
 )
 from convexhc.report.path_data import described_options, path_data
+from convexhc.report.template import fill_template
 from convexhc.resampling.support import Support
-from convexhc.version import __version__
 
 # Scripts in the order of concatenation; each uses only those before it when loaded.
 SCRIPTS = (
@@ -159,7 +153,14 @@ def report_html(
         "version": path.provenance.version,
         "notes": [*_evidence(path), *(str(note) for note in notes)],
     }
-    return _fill_template(heading, path.summary(), data)
+    return fill_template(
+        "page/page.html",
+        data,
+        title=heading,
+        summary=path.summary(),
+        styles=["page/style.css"],
+        scripts=[f"page/{name}" for name in SCRIPTS],
+    )
 
 
 def _evidence(path: Path) -> list[str]:
@@ -167,41 +168,3 @@ def _evidence(path: Path) -> list[str]:
     if not path.suggestion.confident:
         return [f"Caution: {warning_text(path)}"]
     return [] if path.structure is None else [f"Structure: {path.structure}."]
-
-
-def _fill_template(title: str, summary: str, data: dict[str, Any]) -> str:
-    """Fill the template; the content security policy allows only this style and this script."""
-    style = _read("style.css")
-    script = "(() => {\n" + "\n".join(_read(name) for name in SCRIPTS) + "})();\n"
-    policy = (
-        f"default-src 'none'; style-src {_source_hash(style)}; "
-        f"script-src {_source_hash(script)}; base-uri 'none'; form-action 'none'; img-src data:"
-    )
-    parts = {
-        "policy": policy,
-        "title": html.escape(title),
-        "summary": html.escape(summary),
-        "generator": f"convexhc {__version__}",
-        "style": style,
-        "script": script,
-        "data": json_for_script(data),
-    }
-    # One pass: a placeholder inside a title or a name stays as it is.
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("page.html"))
-
-
-def json_for_script(data: dict[str, Any]) -> str:
-    """JSON for a script element, with all characters escaped that could end it."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _read(name: str) -> str:
-    """Text of a file of the page."""
-    return (resources.files("convexhc.report") / "page" / name).read_text(encoding="utf-8")
-
-
-def _source_hash(text: str) -> str:
-    """Hash source of a content security policy."""
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

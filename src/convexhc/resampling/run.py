@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from convexhc._types import FloatArray
 from convexhc.api.clustering import FROM_POINTS, cluster
-from convexhc.api.cohort import Outcome, solve_paths
+from convexhc.api.cohort import solve_paths
+from convexhc.api.outcomes import Outcome
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.path import Path

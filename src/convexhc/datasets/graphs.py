@@ -129,7 +129,7 @@ def fractal_graph(
     counts |= {"links_super": links_super, "links_meta": links_meta}
     for name, count in counts.items():
         checked_count(name, count)
-    rng = _generator(random_state)
+    rng = seeded_generator(random_state)
     per_meta = n_super * clique
 
     edges = []
@@ -198,7 +198,7 @@ def nested_blocks(
     for depth, (size, probability) in enumerate(zip(sizes, probabilities, strict=True)):
         checked_count(f"sizes[{depth}]", size)
         checked_number(f"probabilities[{depth}]", probability, upper=1.0)
-    rng = _generator(random_state)
+    rng = seeded_generator(random_state)
 
     n = int(np.prod(sizes, dtype=np.int64))
     node = np.arange(n)
@@ -266,7 +266,7 @@ def les_miserables() -> NamedGraph:
     return _named_graph(_networkx().les_miserables_graph(), None)
 
 
-def _generator(random_state: RandomState) -> np.random.Generator:
+def seeded_generator(random_state: RandomState) -> np.random.Generator:
     """Return a Generator; from a RandomState, one seeded by its next draw."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint64))

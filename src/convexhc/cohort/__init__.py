@@ -1,0 +1,25 @@
+"""Many paths compared: common nodes, distances between subjects, consensus, groups.
+
+``common``: which nodes all subjects have. ``distances``: how different two hierarchies are.
+``groups``: distances within groups against distances between them. ``consensus``: what subjects
+share, as a majority-rule tree and as a mean graph. ``icicle``: trees as rectangles, drawn small.
+"""
+
+from convexhc.cohort.common import CommonNodes, common_nodes
+from convexhc.cohort.consensus import majority_tree, mean_graph
+from convexhc.cohort.distances import METRICS, SubjectDistances, matched_counts, subject_distances
+from convexhc.cohort.groups import GroupComparison, checked_groups, compare_groups
+
+__all__ = [
+    "METRICS",
+    "CommonNodes",
+    "GroupComparison",
+    "SubjectDistances",
+    "checked_groups",
+    "common_nodes",
+    "compare_groups",
+    "majority_tree",
+    "matched_counts",
+    "mean_graph",
+    "subject_distances",
+]

@@ -1,0 +1,116 @@
+"""Everything that is compared between the subjects of a cohort, at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from convexhc.cohort.common import CommonNodes
+from convexhc.cohort.consensus import majority_tree, nodes_of
+from convexhc.cohort.distances import MIN_COMMON_NODES, SubjectDistances, subject_distances
+from convexhc.cohort.groups import GroupComparison, Groups, checked_groups, compare_groups
+from convexhc.path.path import Path
+from convexhc.tree.clades import Consensus
+
+# Name of the whole cohort among the names of groups.
+ALL = "all"
+# Metrics that need no lam.
+_ALWAYS = ("cophenetic", "neighbors", "information")
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """Distances, tests and consensus trees of a cohort.
+
+    Attributes
+    ----------
+    nodes : CommonNodes
+        Common and missing nodes.
+    groups : tuple or None
+        The group of every subject.
+    distances : tuple of SubjectDistances
+        By cophenetic distance, neighbours and information; by centroids and their neighbours at
+        every lam asked for.
+    comparisons : tuple of GroupComparison
+        One for each of them; empty without two groups, one of them of two subjects.
+    consensus : mapping from group to Consensus
+        The majority-rule tree of all subjects, under `ALL`, and of every group of two or more.
+    """
+
+    nodes: CommonNodes
+    groups: tuple[Hashable, ...] | None
+    distances: tuple[SubjectDistances, ...]
+    comparisons: tuple[GroupComparison, ...]
+    consensus: Mapping[str, Consensus]
+
+
+def overview(
+    paths: Mapping[Hashable, Path],
+    groups: Groups | None = None,
+    *,
+    lams: Sequence[float] = (),
+    n_permutations: int = 999,
+    n_draws: int = 1000,
+    seed: int = 0,
+) -> Overview:
+    """Compare the subjects of a cohort in every way.
+
+    Parameters
+    ----------
+    paths : mapping from subject to Path
+        Two or more.
+    groups : mapping from subject to group, or sequence, optional
+        The group of each subject.
+    lams : sequence of float
+        Penalties at which centroids are compared, too; the paths must have kept them.
+    n_permutations, n_draws, seed
+        As for `compare_groups`.
+
+    Returns
+    -------
+    Overview
+        Without distances and consensus trees if fewer than three nodes are common.
+    """
+    known = None if groups is None else checked_groups(groups, list(paths))
+    nodes = nodes_of(paths)
+    if len(paths) < 2 or len(nodes.names) < MIN_COMMON_NODES:
+        return Overview(nodes, known, (), (), {})
+    distances = [subject_distances(paths, metric) for metric in _ALWAYS]
+    for lam in lams:
+        distances += [subject_distances(paths, m, lam=lam) for m in ("centroid", "neighbors")]
+    comparisons: list[GroupComparison] = []
+    if known is not None and has_pairs(known):
+        comparisons = [
+            compare_groups(each, known, n_permutations=n_permutations, n_draws=n_draws, seed=seed)
+            for each in distances
+        ]
+    consensus = {
+        name: majority_tree({subject: paths[subject] for subject in subjects}, nodes=nodes)
+        for name, subjects in members(list(paths), known).items()
+    }
+    return Overview(nodes, known, tuple(distances), tuple(comparisons), consensus)
+
+
+def has_pairs(groups: Sequence[Hashable]) -> bool:
+    """Whether there are two groups or more, one of them of two subjects or more."""
+    counts = Counter(groups)
+    return len(counts) > 1 and max(counts.values()) > 1
+
+
+def members(
+    subjects: Sequence[Hashable], groups: Sequence[Hashable] | None
+) -> dict[str, list[Hashable]]:
+    """All subjects, and those of every group of two or more, by name.
+
+    Examples
+    --------
+    >>> members([1, 2, 3], ["a", "b", "a"])
+    {'all': [1, 2, 3], 'group a': [1, 3]}
+    """
+    found: dict[str, list[Hashable]] = {ALL: list(subjects)}
+    counts = Counter(groups or ())
+    for subject, group in zip(subjects, groups or (), strict=False):
+        if len(counts) > 1 and counts[group] > 1:
+            found.setdefault(f"group {group}", []).append(subject)
+    return found

@@ -1,0 +1,121 @@
+"""The folder of a cohort: one folder per subject, tables, consensus trees and one page."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path as File
+from typing import Any
+
+from convexhc._files import remove_partial, write_text
+from convexhc.commands.folder import FILES, Folder, held_folder
+from convexhc.commands.messages import Refusal
+from convexhc.commands.records import read_record
+from convexhc.path import Path
+from convexhc.version import __version__
+
+# The last file marks the run as finished.
+RECORD = "cohort.json"
+# Files of a cohort whose names depend on its groups and options.
+_PATTERNS = ("distances_*.csv", "consensus*.nwk", "cohort.csv", "tests.csv", "cohort.html", RECORD)
+
+
+@dataclass(frozen=True)
+class CohortFolder:
+    """Files of one cohort.
+
+    ``subjects/NAME`` holds what ``convexhc fit`` writes, for every subject, and
+    ``consensus/GROUP`` the same for the mean graph of all subjects (``all``) and of every group.
+    Until the run is finished, ``begun.json`` holds its arguments.
+    """
+
+    root: File
+
+    @property
+    def begun(self) -> File:
+        """Version, arguments and working directory of an unfinished run."""
+        return self.root / "begun.json"
+
+    @property
+    def page(self) -> File:
+        """The page that compares the subjects."""
+        return self.root / "cohort.html"
+
+    def subject(self, name: str) -> Folder:
+        """The folder of a subject."""
+        return Folder(self.root / "subjects" / name)
+
+    def mean(self, name: str) -> Folder:
+        """The folder of a mean graph."""
+        return Folder(self.root / "consensus" / name)
+
+    @contextmanager
+    def opened(self, given: Sequence[str], *, resume: bool, force: bool) -> Iterator[None]:
+        """Make the folder, keep other runs out of it, and record how this one was begun."""
+        with held_folder(self.root, resume=resume):
+            self._prepare(resume=resume, force=force)
+            begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
+            write_text(self.begun, json.dumps(begun, indent=2) + "\n")
+            (self.root / RECORD).unlink(missing_ok=True)
+            yield
+
+    def _prepare(self, *, resume: bool, force: bool) -> None:
+        finished, unfinished = (self.root / RECORD).exists(), self.begun.exists()
+        if resume and not (finished or unfinished):
+            raise Refusal(f"{self.root} holds no run of a cohort: leave --resume out.")
+        if not resume and not force:
+            if unfinished:
+                raise Refusal(
+                    f"{self.root} holds an unfinished run: go on with --resume, or start anew with "
+                    "--force."
+                )
+            existing = sorted(entry.name for entry in self.root.iterdir() if entry.name[0] != ".")
+            if existing:
+                raise Refusal(
+                    f"{self.root} already holds {', '.join(existing[:4])}: name another folder, or "
+                    "overwrite with --force."
+                )
+        for folder in (self.root, *self._folders()):
+            remove_partial(folder)
+        if force:
+            self._remove_results()
+
+    def _folders(self) -> list[File]:
+        """The folders of subjects and of mean graphs that exist."""
+        return [
+            entry
+            for name in ("subjects", "consensus")
+            for entry in sorted((self.root / name).glob("*"))
+            if entry.is_dir()
+        ]
+
+    def _remove_results(self) -> None:
+        """Remove what an earlier run wrote, and nothing else."""
+        for pattern in _PATTERNS:
+            for file in self.root.glob(pattern):
+                file.unlink(missing_ok=True)
+        for folder in self._folders():
+            # The record first: without it, what is left counts as unfinished.
+            for name in reversed(FILES):
+                (folder / name).unlink(missing_ok=True)
+            with suppress(OSError):
+                folder.rmdir()
+
+    def saved(self, folder: Folder, asked: Mapping[str, Any]) -> tuple[Path, dict[str, Any]] | None:
+        """Path and record of an earlier run, if it is finished and was asked for the same."""
+        if not folder.finished():
+            return None
+        try:
+            run = read_record(folder.root / FILES[-1], {"asked": (dict,)})
+            same = run["asked"] == json.loads(json.dumps(asked))
+            return (Path.load(folder.root / "path.npz"), run) if same else None
+        except (ValueError, OSError):
+            return None
+
+    def finish(self, record: Mapping[str, Any]) -> None:
+        """Write the record, which marks the run as finished."""
+        write_text(self.root / RECORD, json.dumps(record, indent=2) + "\n")
+        self.begun.unlink(missing_ok=True)

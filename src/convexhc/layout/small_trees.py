@@ -1,0 +1,114 @@
+"""Trees of many subjects drawn alike: one order of the leaves, one scale of heights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from convexhc._types import FloatArray, IntArray, Labels
+from convexhc.tree.nodes import Nodes
+
+# Height of the last merge that the path reached; those that complete the tree are at 1.
+_LAST_REAL = 0.94
+# Least height of a merge, so that leaves can be seen.
+_LOWEST = 0.06
+
+
+@dataclass(frozen=True, eq=False)
+class SmallTree:
+    """A tree whose leaves follow a common order as far as its clades allow.
+
+    Attributes
+    ----------
+    place : (n + m,) int64 array
+        First place of each node along the leaf axis; leaves first, as in `Nodes`.
+    height : (n + m,) float64 array
+        From 0 (leaves) to 1: the position of lam between the first and the last merge, as a
+        logarithm.
+    purity : (n + m,) float64 array
+        Largest share of the leaves below that are in one cluster of the reference.
+    cluster : (n + m,) int64 array
+        That cluster.
+    """
+
+    place: IntArray
+    height: FloatArray
+    purity: FloatArray
+    cluster: IntArray
+
+
+def small_tree(nodes: Nodes, rank: FloatArray, clusters: Labels) -> SmallTree:
+    """Lay out a tree after a reference.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        The tree.
+    rank : (n,) array
+        Position of each leaf in the reference; children are ordered by the mean of theirs.
+    clusters : (n,) int array
+        Reference clusters, for the colours.
+
+    Returns
+    -------
+    SmallTree
+        O((n + m) c) for c reference clusters.
+
+    Examples
+    --------
+    >>> from convexhc.tree import Tree
+    >>> tree = Tree.from_linkage([[0, 1, 1.0, 2], [2, 3, 2.0, 3]])
+    >>> small_tree(tree.nodes, np.array([1.0, 2.0, 0.0]), np.array([0, 0, 1])).place
+    array([1, 2, 0, 1, 0])
+    """
+    counts = np.zeros((nodes.parent.size, int(clusters.max()) + 1))
+    counts[np.arange(nodes.n_leaves), clusters] = 1.0
+    total = np.concatenate([np.asarray(rank, dtype=np.float64), np.zeros(nodes.n_merges)])
+    for node, parent in enumerate(nodes.parent[:-1].tolist()):
+        counts[parent] += counts[node]
+        total[parent] += total[node]
+    mean = (total / nodes.size).tolist()
+    size = nodes.size.tolist()
+    place = [0] * nodes.parent.size
+    for merge in range(nodes.n_merges - 1, -1, -1):
+        at = place[nodes.n_leaves + merge]
+        for child in sorted(nodes.children[merge], key=lambda node: mean[node]):
+            place[child] = at
+            at += size[child]
+    return SmallTree(
+        np.array(place, dtype=np.int64),
+        relative_heights(nodes),
+        counts.max(axis=1) / nodes.size,
+        counts.argmax(axis=1),
+    )
+
+
+def relative_heights(nodes: Nodes) -> FloatArray:
+    """Heights from 0 to 1, on a logarithmic scale of lam; see `SmallTree`."""
+    n = nodes.n_leaves
+    found = np.zeros(nodes.parent.size)
+    found[n + nodes.n_real :] = 1.0
+    real = nodes.height[n : n + nodes.n_real]
+    positive = real[real > 0]
+    if positive.size:
+        low, high = np.log(positive[0]), np.log(positive[-1])
+        logs = np.log(np.maximum(real, positive[0]))
+        share = (logs - low) / (high - low) if high > low else np.ones(real.size)
+        found[n : n + nodes.n_real] = _LOWEST + (_LAST_REAL - _LOWEST) * share
+    return found
+
+
+def depth_heights(nodes: Nodes) -> FloatArray:
+    """Heights from 0 to 1 by depth alone: leaves at 0, the root at 1.
+
+    Examples
+    --------
+    >>> from convexhc.tree import Tree
+    >>> depth_heights(Tree.from_linkage([[0, 1, 1.0, 2], [2, 3, 2.0, 3]]).nodes)
+    array([0. , 0. , 0. , 0.5, 1. ])
+    """
+    depth = [0] * nodes.parent.size
+    for node, parent in enumerate(nodes.parent[:-1].tolist()):
+        depth[parent] = max(depth[parent], depth[node] + 1)
+    return np.array(depth, dtype=np.float64) / max(depth[-1], 1)

@@ -1,0 +1,214 @@
+"""What the page of a cohort shows: subjects, distances, tests, trees."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy
+
+from convexhc._types import FloatArray, Labels
+from convexhc.cohort.consensus import common_tree
+from convexhc.cohort.distances import SubjectDistances
+from convexhc.cohort.overview import ALL, Overview
+from convexhc.layout import neutral, palette
+from convexhc.layout.palette import N_COLORS
+from convexhc.layout.small_trees import depth_heights, relative_heights, small_tree
+from convexhc.path import Path
+from convexhc.report.array_encoding import encode_array, quantize
+from convexhc.report.path_data import finite_or_none
+from convexhc.tree.clades import Consensus
+from convexhc.tree.nodes import Nodes
+
+# Distances are stored in so many steps; the next number marks one that is undefined.
+_STEPS = 65534
+# Rectangles narrower than this share of the leaves are not drawn.
+_LEAST_SHARE = 1 / 160
+# Places along the leaf axis and heights of small trees, in so many steps.
+_SMALL_STEPS = 4000
+# Missing nodes named per subject; the page shows the total count, too.
+_MAX_MISSING = 12
+# Above this number of subjects, finding the best order of a dendrogram takes too long.
+_MAX_OPTIMAL_ORDER = 400
+
+
+def cohort_data(
+    rows: Sequence[Mapping[str, Any]],
+    paths: Mapping[Hashable, Path],
+    compared: Overview,
+    means: Mapping[str, Path],
+    links: Mapping[Hashable, str],
+    mean_links: Mapping[str, str],
+) -> dict[str, Any]:
+    """Values for JSON; O(s^2 + s n) for s subjects of n nodes."""
+    groups = list(dict.fromkeys(compared.groups or ()))
+    group_of = dict(zip(paths, compared.groups or [None] * len(paths), strict=True))
+    solved = {subject: place for place, subject in enumerate(paths)}
+    subjects = [
+        {
+            **{name: _plain(value) for name, value in row.items() if name != "group"},
+            "subject": str(row["subject"]),
+            "group": groups.index(row["group"]) if row["group"] in groups else -1,
+            "place": solved.get(row["subject"], -1),
+            "link": links.get(row["subject"]),
+            "missingNames": [
+                str(name) for name in compared.nodes.missing.get(row["subject"], ())[:_MAX_MISSING]
+            ],
+        }
+        for row in rows
+    ]
+    data = {
+        "subjects": subjects,
+        "groups": [str(group) for group in groups],
+        "palette": {"light": palette(N_COLORS), "dark": palette(N_COLORS, dark=True)},
+        "neutral": {"light": neutral(), "dark": neutral(dark=True)},
+        "common": len(compared.nodes.names),
+        "union": len(compared.nodes.union),
+        "distances": [_distance_data(each, list(group_of.values())) for each in compared.distances],
+        "tests": [
+            {name: _plain(value) for name, value in each.row().items()}
+            for each in compared.comparisons
+        ],
+        "trees": [],
+        "icicles": [],
+    }
+    if compared.consensus:
+        rank, clusters = _reference(compared, means)
+        data["trees"] = _tree_data(compared, means, mean_links, rank, clusters)
+        data["icicles"] = [
+            _icicle(common_tree(path, compared.nodes, subject).nodes, rank, clusters)
+            for subject, path in paths.items()
+        ]
+    return data
+
+
+def _plain(value: Any) -> Any:
+    return finite_or_none(value) if isinstance(value, float) else value
+
+
+def _distance_data(distances: SubjectDistances, groups: Sequence[Hashable]) -> dict[str, Any]:
+    matrix = distances.matrix
+    upper = matrix[np.triu_indices(len(matrix), 1)]
+    known = upper[~np.isnan(upper)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    steps = quantize(np.nan_to_num(matrix, nan=low), 0.0, high, _STEPS)
+    steps[np.isnan(matrix)] = _STEPS + 1
+    by_tree = _dendrogram_order(matrix)
+    first = {group: at for at, group in enumerate(dict.fromkeys(groups))}
+    by_group = sorted(by_tree, key=lambda subject: first[groups[subject]])
+    return {
+        "label": distances.label,
+        "meaning": distances.meaning,
+        "low": low,
+        "high": high,
+        "steps": _STEPS,
+        "matrix": encode_array(steps),
+        "orders": {"group": by_group, "tree": by_tree},
+    }
+
+
+def _dendrogram_order(matrix: FloatArray) -> list[int]:
+    """Subjects in the leaf order of average linkage."""
+    known = matrix[~np.isnan(matrix)]
+    whole = np.where(np.isnan(matrix), float(known.max(initial=1.0)), matrix)
+    hierarchy = scipy.cluster.hierarchy
+    condensed = scipy.spatial.distance.squareform(whole, checks=False)
+    best = len(matrix) <= _MAX_OPTIMAL_ORDER
+    Z = hierarchy.linkage(condensed, "average", optimal_ordering=best)
+    return [int(leaf) for leaf in hierarchy.leaves_list(Z)]
+
+
+def _reference(compared: Overview, means: Mapping[str, Path]) -> tuple[FloatArray, Labels]:
+    """Order and clusters of the common nodes, by which all trees are drawn.
+
+    Those of the path of the mean graph, or without it of the majority-rule tree.
+    """
+    if ALL in means:
+        path = means[ALL]
+        order = path.tree.leaf_order()
+        clusters = path.labels(n_clusters=max(path.suggestion.n_clusters, 2))
+    else:
+        tree = compared.consensus[ALL].tree
+        order = tree.leaf_order()
+        counts = [count for count in tree.available_n_clusters if count > 1]
+        clusters = tree.labels(n_clusters=min(counts))
+    rank = np.empty(len(order))
+    rank[order] = np.arange(len(order))
+    return rank, clusters
+
+
+def _tree_data(
+    compared: Overview,
+    means: Mapping[str, Path],
+    links: Mapping[str, str],
+    rank: FloatArray,
+    clusters: Labels,
+) -> list[dict[str, Any]]:
+    """The consensus trees: of all subjects, of the mean graph, of every group."""
+    trees = []
+    for name, consensus in compared.consensus.items():
+        trees.append(_majority_data(name, consensus, rank, clusters) | {"link": links.get(name)})
+        if name == ALL and ALL in means:
+            nodes = means[ALL].tree.nodes
+            trees.append(
+                {
+                    "name": name,
+                    "kind": "mean",
+                    "share": None,
+                    "link": links.get(name),
+                    **_drawn(nodes, relative_heights(nodes), means[ALL].names, rank, clusters),
+                }
+            )
+    return trees
+
+
+def _majority_data(
+    name: str, consensus: Consensus, rank: FloatArray, clusters: Labels
+) -> dict[str, Any]:
+    nodes = consensus.tree.nodes
+    drawn = _drawn(nodes, depth_heights(nodes), consensus.tree.names, rank, clusters)
+    return {
+        "name": name,
+        "kind": "majority",
+        "subjects": consensus.n_trees,
+        "share": [round(float(share), 4) for share in consensus.share],
+        **drawn,
+    }
+
+
+def _drawn(
+    nodes: Nodes,
+    height: FloatArray,
+    names: Sequence[Hashable],
+    rank: FloatArray,
+    clusters: Labels,
+) -> dict[str, Any]:
+    laid = small_tree(nodes, rank, clusters)
+    order = np.argsort(laid.place[: nodes.n_leaves])
+    return {
+        "names": [str(names[leaf]) for leaf in order],
+        "colors": clusters[order].tolist(),
+        "parent": encode_array(np.append(nodes.parent[:-1], nodes.parent.size - 1)),
+        "place": encode_array(laid.place),
+        "size": encode_array(nodes.size),
+        "height": encode_array(quantize(height, 0.0, 1.0, _SMALL_STEPS)),
+        "steps": _SMALL_STEPS,
+    }
+
+
+def _icicle(nodes: Nodes, rank: FloatArray, clusters: Labels) -> dict[str, Any]:
+    """Rectangles of a small icicle: place and width, from and to which height, colour, purity."""
+    laid = small_tree(nodes, rank, clusters)
+    n = nodes.n_leaves
+    top = np.append(laid.height[nodes.parent[:-1]], 1.0)
+    shown = np.flatnonzero((nodes.size >= _LEAST_SHARE * n) & (top > laid.height))
+    columns = (
+        quantize(laid.place[shown] / n, 0.0, 1.0, _SMALL_STEPS),
+        quantize(nodes.size[shown] / n, 0.0, 1.0, _SMALL_STEPS),
+        quantize(laid.height[shown], 0.0, 1.0, _SMALL_STEPS),
+        quantize(top[shown], 0.0, 1.0, _SMALL_STEPS),
+        laid.cluster[shown],
+        quantize(laid.purity[shown], 0.0, 1.0, 100),
+    )
+    return {"rows": encode_array(np.stack(columns)), "count": int(shown.size)}
