@@ -48,7 +48,8 @@ def thread_count() -> int:
     if _FORKED.is_set():
         return 1
     count = int(numba.get_num_threads())
-    if count > 1 and numba.threading_layer() == _EXCLUSIVE_LAYER:
+    layer = numba.threading_layer  # type: ignore[attr-defined]
+    if count > 1 and layer() == _EXCLUSIVE_LAYER:
         return count if threading.current_thread() is threading.main_thread() else 1
     return count
 
