@@ -26,9 +26,11 @@ check: $(VENV)/dev.stamp ## format, lint and types
 mutants: $(VENV)/dev.stamp ## break the certificate, line by line, and see that a test notices
 	$(ONE_THREAD) $(BIN)/python tests/mutants.py $(MUTANTS)
 
-fuzz: $(VENV)/dev.stamp ## damaged files of every format, and killed fits (FUZZ='--seconds 3600 --seed 1')
+fuzz: $(VENV)/dev.stamp ## damaged files, killed fits, nasty problems, poisoned cohorts (FUZZ='--seconds 3600 --seed 1')
 	$(ONE_THREAD) $(BIN)/python tests/fuzz/files.py $(FUZZ)
 	$(ONE_THREAD) $(BIN)/python tests/fuzz/kills.py
+	$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m fuzz.problems
+	$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m fuzz.cohort
 
 bench: $(VENV)/dev.stamp ## time solvers, paths, points, features, cohorts and the smooth model, side by side
 	$(BIN)/python benchmarks/first_use.py

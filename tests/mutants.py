@@ -75,6 +75,20 @@ LAYERED = ELECTRICAL + "test_a_layered_flow_meets_the_demand_under_conductances_
 
 MUTANTS = (
     Mutant(
+        "model/problem.py",
+        "return max(abs(self.objective), self.floor)",
+        "return abs(self.objective) + self.floor",
+        "the floor makes every gap look smaller",
+        (PROBLEM + "test_relative_gap_ignores_round_off_of_a_vanishing_objective",),
+    ),
+    Mutant(
+        "model/fidelity.py",
+        "return 0.5 * SETTINGS.floor * self.lipschitz",
+        "return 50.0 * SETTINGS.floor * self.lipschitz",
+        "gaps of ordinary similarities are compared with more than their objective",
+        (PROBLEM + "test_the_scale_of_a_nonnegative_similarity_is_its_objective",),
+    ),
+    Mutant(
         "fusion/graph_flows.py",
         "residual_cost += 2.0 * search.measure(unproven, loads)",
         "residual_cost += 0.0 * search.measure(unproven, loads)",

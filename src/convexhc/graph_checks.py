@@ -20,6 +20,7 @@ from convexhc._types import FloatArray, IntArray
 Symmetrize = Literal["mean", "max", "min"]
 
 BROKEN_SPARSE = "the sparse matrix is broken:"
+HOW_TO_SYMMETRIZE = "Pass symmetrize='mean', 'max' or 'min'"
 # Asymmetry that counts as round-off, relative to the largest entry.
 SYMMETRY_TOLERANCE = 1e-10
 
@@ -258,8 +259,8 @@ def symmetric_part(
         i, j = (int(axis[e]) for axis in difference.coords)
         raise ValueError(
             f"the weights are not symmetric: from {names[i]!r} to {names[j]!r} it is "
-            f"{entries[i, j]:.12g}, back it is {entries[j, i]:.12g}. Pass symmetrize='mean', "
-            "'max' or 'min' to combine the two directions"
+            f"{entries[i, j]:.12g}, back it is {entries[j, i]:.12g}. {HOW_TO_SYMMETRIZE} to "
+            "combine the two directions"
         )
     return sparse.csr_array(0.5 * (entries + mirrored))
 

@@ -469,3 +469,12 @@ def test_the_command_line_imports_no_optional_packages():
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []
+
+
+def test_an_asymmetric_file_is_refused_in_the_words_of_the_options(tmp_path, capsys):
+    file = tmp_path / "K.npy"
+    np.save(file, np.array([[1.0, 0.5], [0.2, 1.0]]))
+    assert main(["fit", str(file), "-o", str(tmp_path / "out"), "--quiet"]) == 2
+    said = capsys.readouterr().err
+    assert "Give --symmetrize mean, max or min to combine" in said
+    assert "symmetrize=" not in said

@@ -9,6 +9,7 @@ from convexhc.api.clustering import make_similarity
 from convexhc.api.features_path import in_feature_space
 from convexhc.commands.messages import Refusal
 from convexhc.graph import Graph
+from convexhc.graph_checks import HOW_TO_SYMMETRIZE
 from convexhc.io import as_graph
 from convexhc.similarity.result import Shift
 
@@ -27,7 +28,9 @@ def read_graph(options: Namespace) -> Graph:
             columns=options.columns,
         )
     except (ValueError, TypeError, OSError, ImportError) as error:
-        raise Refusal(str(error)) from error
+        # Errors speak of Python's arguments; here there are options.
+        said = str(error).replace(HOW_TO_SYMMETRIZE, "Give --symmetrize mean, max or min")
+        raise Refusal(said) from error
 
 
 def columns_of(text: str) -> tuple[str | int, ...]:
