@@ -622,8 +622,8 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/partition_proof.py",
-        "edges.head, ~apart)",
-        "edges.head, apart)",
+        "tail, head, ~apart)",
+        "tail, head, apart)",
         "pairs that are apart are joined",
         (PROOF + "test_clusters_that_are_not_apart_are_joined",),
     ),
