@@ -63,6 +63,7 @@ POINT_FLOWS = "tests/fusion/test_point_flows.py::"
 NEWTON = "tests/solvers/test_newton.py::"
 PROBLEM = "tests/model/test_problem.py::"
 FIDELITY = "tests/model/test_fidelity.py::"
+PROOF = "tests/fusion/test_partition_proof.py::"
 
 COST = FLOWS + "test_the_cost_is_that_of_the_flow_under_the_final_conductances"
 BUDGET = FLOWS + "test_the_cost_never_exceeds_the_budget"
@@ -549,6 +550,110 @@ MUTANTS = (
         "unit = np.ones(component.size)",
         "conjugate gradients stop once the weakest component has converged",
         (LAYERED,),
+    ),
+    Mutant(
+        "fusion/points_proof.py",
+        "float(2.0 * np.sqrt(gap)",
+        "float(np.sqrt(2.0) * np.sqrt(gap)",
+        "two rows err like one",
+        (PROOF + "test_the_error_of_a_difference_is_that_of_two_rows_that_move_apart",),
+    ),
+    Mutant(
+        "fusion/points_proof.py",
+        "gap = 0.5 * apart**2 + between",
+        "gap = 0.5 * apart**2 + 0.0 * between",
+        "the gap of the edges is no part of the error",
+        (PROOF + "test_the_gap_of_the_edges_is_part_of_the_error",),
+    ),
+    Mutant(
+        "fusion/graph_proof.py",
+        "error = 2.0 * np.sqrt(gap)",
+        "error = np.sqrt(2.0 * gap)",
+        "pairs are apart beyond the error of one row",
+        (PROOF + "test_rows_are_apart_beyond_the_error_of_two_rows",),
+    ),
+    Mutant(
+        "kernels/dual_errors.py",
+        "turn = 2.0 * block * math.sin(0.5 *",
+        "turn = block * math.sin(0.5 *",
+        "a direction turns by half the angle",
+        (PROOF + "test_a_direction_turns_by_the_angle_of_the_tangent",),
+    ),
+    Mutant(
+        "kernels/dual_errors.py",
+        "signs[e, k] = soft + abs(s)",
+        "signs[e, k] = abs(s)",
+        "an unknown sign is wrong on one side only",
+        (PROOF + "test_dual_errors_bound_every_subgradient_nearby",),
+    ),
+    Mutant(
+        "kernels/dual_errors.py",
+        "        out[e] = block[e] - math.sqrt(squares)\n",
+        "        out[e] = block[e] + math.sqrt(squares)\n",
+        "the slack grows with the flow",
+        (PROOF + "test_slack_is_room_inside_the_ball_and_distance_outside",),
+    ),
+    Mutant(
+        "fusion/partition_proof.py",
+        "fits[forest.edge[beyond]] = extra < USABLE * room",
+        "fits[forest.edge[beyond]] = extra < USABLE * abs(room)",
+        "the sign of the slack is ignored",
+        (
+            PROOF + "test_a_flow_outside_its_ball_is_not_a_proof",
+            PROOF + "test_unknown_signs_need_room_in_every_entry",
+        ),
+    ),
+    Mutant(
+        "fusion/partition_proof.py",
+        "(1.0 - 2.0 * share)[:, None] * here",
+        "(1.0 - share)[:, None] * here - share[:, None] * here * 2.0",
+        "the mean of a demand is subtracted twice",
+        (
+            PROOF + "test_errors_fit_up_to_the_slack_of_the_tree",
+            PROOF + "test_what_is_unmet_counts_like_errors",
+        ),
+    ),
+    Mutant(
+        "fusion/partition_proof.py",
+        "(leaving.error + inner.unmet)[:, None]",
+        "leaving.error[:, None]",
+        "what is not delivered costs no slack",
+        (PROOF + "test_what_is_unmet_counts_like_errors",),
+    ),
+    Mutant(
+        "fusion/partition_proof.py",
+        "outside, nothing = np.maximum(-slack, 0.0)",
+        "outside, nothing = np.maximum(0.0 * slack, 0.0)",
+        "a flow outside its ball needs no correction",
+        (PROOF + "test_a_flow_outside_its_ball_is_not_a_proof",),
+    ),
+    Mutant(
+        "fusion/partition_proof.py",
+        "leaving.plus(edges.tail[cut], edges.head[cut], block + bent, signs)",
+        "leaving.plus(edges.tail[cut], edges.head[cut], 0.0 * bent, signs)",
+        "the dual between two parts is certain",
+        (PROOF + "test_errors_fit_up_to_the_slack_of_the_tree",),
+    ),
+    Mutant(
+        "fusion/partition_proof.py",
+        "tail, head, ~apart)",
+        "tail, head, apart)",
+        "pairs that are apart are joined",
+        (PROOF + "test_clusters_that_are_not_apart_are_joined",),
+    ),
+    Mutant(
+        "fusion/routing.py",
+        "np.abs(route) @ np.abs(share))",
+        "np.abs(route @ share))",
+        "errors always add up with their signs",
+        (PROOF + "test_errors_of_different_centroids_do_not_cancel",),
+    ),
+    Mutant(
+        "fusion/routing.py",
+        "        if (extra < USABLE * room).all():",
+        "        if (extra < USABLE * room).any():",
+        "one edge with room is enough",
+        (PROOF + "test_errors_are_spread_over_all_edges_and_added_up_where_they_are_common",),
     ),
 )
 

@@ -23,6 +23,11 @@ FILES = {
     "fusion/lam_max.py",
     "fusion/points_solve.py",
     "fusion/point_flows.py",
+    "fusion/points_proof.py",
+    "fusion/graph_proof.py",
+    "fusion/partition_proof.py",
+    "fusion/routing.py",
+    "kernels/dual_errors.py",
 }
 
 

@@ -70,7 +70,7 @@ def test_the_gap_of_the_edges_is_part_of_the_error():
     assert bound >= abs((pulled[1] - pulled[0]) - (best[1] - best[0])).item()
 
 
-@pytest.mark.parametrize("share, expected", [(0.999, False), (1.001, True)])
+@pytest.mark.parametrize(("share", "expected"), [(0.999, False), (1.001, True)])
 def test_rows_are_apart_beyond_the_error_of_two_rows(share, expected):
     e = np.array([[1.0, 2.0, -3.0], [-1.0, -2.0, 3.0]])
     fidelity = Proximity(np.zeros((2, 3)))
@@ -113,7 +113,7 @@ def test_a_direction_turns_by_the_angle_of_the_tangent():
     assert error[0] == pytest.approx(np.linalg.norm(turned - [1.0, 0.0]))
 
 
-@pytest.mark.parametrize("soft, block", [(0.0, 1.0), (0.3, 0.7), (1.0, 0.0)])
+@pytest.mark.parametrize(("soft", "block"), [(0.0, 1.0), (0.3, 0.7), (1.0, 0.0)])
 def test_slack_is_room_inside_the_ball_and_distance_outside(soft, block):
     rng = np.random.default_rng(0)
     Y = rng.normal(size=(40, 3))
@@ -133,7 +133,7 @@ def test_slack_is_room_inside_the_ball_and_distance_outside(soft, block):
 CHAIN = edges_of([0, 1], [1, 2], 0.0, 1.0)
 
 
-@pytest.mark.parametrize("share, expected", [(0.99, [0, 0, 0]), (1.01, [0, 1, 1])])
+@pytest.mark.parametrize(("share", "expected"), [(0.99, [0, 0, 0]), (1.01, [0, 1, 1])])
 def test_errors_fit_up_to_the_slack_of_the_tree(share, expected):
     # Of an error at the first node, two thirds pass along the first edge, one third along the next.
     flow = np.array([[0.4, 0.0], [0.0, 0.0]])
@@ -221,6 +221,17 @@ def test_errors_are_spread_over_all_edges_and_added_up_where_they_are_common():
     assert not proven(at_one, 3.1)
     # The same error at all three nodes needs no flow at all.
     assert proven(equal, 1e6)
+
+
+def test_errors_of_different_centroids_do_not_cancel():
+    labels, share = np.array([0, 0, 0, 1]), csr_array(np.array([[1.0], [1.0], [1.0], [-3.0]]))
+    triangle = edges_of([0, 1, 0], [1, 2, 2], 0.0, 1.0)
+    inner = InnerFlow(triangle, np.zeros((3, 1)), np.zeros(4))
+    ends, no_signs = (np.array([0]), np.array([1])), np.zeros((0, 1))
+    for error, whole in ((1.4, True), (1.6, False)):
+        boundary = Boundary(*ends, share, np.array([error]), no_signs)
+        nothing, only_first = np.zeros(2, np.bool_), np.array([True, False])
+        assert routed_clusters(labels, inner, boundary, nothing, only_first)[0] == whole
 
 
 def test_clusters_that_are_not_apart_are_joined():

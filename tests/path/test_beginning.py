@@ -31,7 +31,7 @@ def test_identical_nodes_do_not_extend_the_path_downwards(noise):
     assert path.relative_gap.max() <= 1e-4
 
 
-@pytest.mark.parametrize("apart", [1e-3, 1e-2])
+@pytest.mark.parametrize("apart", [1e-3, 2e-3])
 def test_nearly_identical_nodes_split_at_smaller_lam(apart):
     """lam is lowered tenfold until they split or lowering it splits nothing."""
     X = np.random.default_rng(0).normal(size=(12, 2))

@@ -67,7 +67,7 @@ def test_proofs_are_saved_with_the_path(path, tmp_path):
 def test_a_file_whose_proof_is_of_another_partition_is_refused(path, tmp_path):
     wrong = with_proofs(path, Proof(np.zeros(6, np.int64), np.zeros(6, np.int64)))
     wrong.save(tmp_path / "path.npz")
-    with pytest.raises(ValueError, match="proof at lam .* is not of its partition"):
+    with pytest.raises(ValueError, match=r"proof at lam .* is not of its partition"):
         Path.load(tmp_path / "path.npz")
 
 

@@ -31,6 +31,17 @@ class Proof:
     finest: Labels
     coarsest: Labels
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both prove the same."""
+        return (
+            isinstance(other, Proof)
+            and np.array_equal(self.finest, other.finest)
+            and np.array_equal(self.coarsest, other.coarsest)
+        )
+
+    # Arrays are not hashable.
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def is_proven(self) -> bool:
         """Whether the whole partition is proven."""
