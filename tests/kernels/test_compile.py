@@ -5,13 +5,18 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numba import njit
 
-from convexhc.kernels.compile import announced, compiled
+from convexhc import solve_path
+from convexhc._files import turn_at
+from convexhc.datasets import fractal_graph
+from convexhc.kernels.compile import announced, blocks, compiled, interpreted
 from convexhc.progress_line import ProgressLine, shown
+from convexhc.similarity import two_hop
 
 
 def test_kernel_without_a_place_for_its_cache():
@@ -27,14 +32,71 @@ def test_import_where_no_folder_can_be_written(tmp_path):
         "import numba.core.caching as caching\n"
         "def unwritable(*_): raise OSError('read-only')\n"
         "caching._CacheLocator.ensure_cache_path = unwritable\n"
-        "from convexhc.kernels.components import components\n"
-        "import numpy as np\n"
-        "print(components(3, np.array([0]), np.array([2]), np.array([True])))\n"
+        "from convexhc.kernels.simplex import project_rows\n"
+        "print(project_rows([[2.0, 0.0]])[0])\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300
     )
-    assert done.stdout == "[0 1 0]\n", done.stderr
+    assert done.stdout == "[[1. 0.]]\n", done.stderr
+
+
+def test_a_kernel_is_compiled_by_one_process_at_a_time():
+    """Its lock is held while it is compiled, whatever the type of its argument, and then free."""
+    fcntl = pytest.importorskip("fcntl")
+    locks = Path(_one_more.stats.cache_path, f"{__name__}._one_more.lock")
+    held = []
+
+    def probe():
+        with open(locks) as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    for argument in (1, 1.5):
+        with announced(lambda: held.append(probe())):
+            assert _one_more(argument) == argument + 1
+        assert not probe()
+    # Nothing is compiled if an earlier run has left both in the cache.
+    assert all(held)
+
+
+@compiled()
+def _one_more(x):
+    return x + 1
+
+
+@pytest.mark.parametrize("place", ["lock", "missing/lock"])
+def test_where_no_lock_can_be_made_nobody_waits(tmp_path, place):
+    with turn_at(tmp_path / place):
+        assert (tmp_path / place).exists() == (place == "lock")
+
+
+@pytest.fixture(scope="module")
+def in_numpy():
+    """The path of a small similarity, for which nothing is compiled."""
+    K = two_hop(fractal_graph(0, n_meta=2, n_super=2, clique=4).adjacency, shift=0.05)
+    return K, solve_path(K, tol=1e-6)
+
+
+def test_paths_in_numpy_and_by_kernels_agree(in_numpy, version):
+    K, expected = in_numpy
+    found = solve_path(K, lambdas=expected.lambdas, tol=1e-6)
+    for one, other in zip(found.levels, expected.levels, strict=True):
+        np.testing.assert_array_equal(one.labels, other.labels)
+        assert one.objective == pytest.approx(other.objective, rel=2e-6)
+
+
+def test_interpreted_and_compiled_kernels_agree():
+    assert interpreted(_one_more)(2.5) == _one_more(2.5)
+
+
+def test_blocks_cover_every_row_once():
+    for shape, least in (((5, 7000), 1), ((5, 7000), 2), ((0, 3), 1), ((40_000, 2), 1)):
+        rows = [i for some in blocks(shape, least=least) for i in range(shape[0])[some]]
+        assert rows == list(range(shape[0]))
 
 
 def test_compiling_is_announced_once():

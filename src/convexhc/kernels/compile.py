@@ -1,8 +1,9 @@
-"""How kernels are compiled: without the interpreter lock, and kept on disk where that is possible.
+"""How and when kernels are compiled: without the interpreter lock, and kept on disk if possible.
 
 The first call of a kernel compiles it, for a few tenths of a second; later processes load it from
 the cache, which is beside the package, in the user's cache folder, or in NUMBA_CACHE_DIR. Tuples of
 arrays, array expressions and assignments of slices multiply the time, so kernels have few of them.
+Passes that every problem needs have a second version in numpy, for matrices of few entries.
 """
 
 from __future__ import annotations
