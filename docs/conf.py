@@ -84,6 +84,9 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
 }
 
+pygments_style = "tango"
+pygments_dark_style = "github-dark"
+
 html_theme = "furo"
 html_title = "convexhc"
 html_static_path = ["_static"]

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from docutils.nodes import Element
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 import convexhc
 
@@ -24,7 +27,7 @@ GROUPS = {
     "Many graphs": ["solve_paths", "Cohort"],
     "Building blocks": ["as_graph", "Graph", "Options", "project_doubly_stochastic"],
 }
-MODULES = "Modules"
+LITERAL = re.compile(r"(``[^`]*``)")
 
 
 def public_modules() -> dict[str, object]:
@@ -65,7 +68,7 @@ def index_page() -> list[str]:
     for head, names in groups_of_names().items():
         lines += heading(head) + table(names)
     modules = public_modules()
-    lines += heading(MODULES)
+    lines += heading("Modules")
     lines += [".. toctree::", "   :maxdepth: 1", "", *[f"   {name}" for name in modules], ""]
     return lines
 
@@ -76,6 +79,41 @@ def module_page(name: str, module: object) -> list[str]:
     lines += [f".. automodule:: {full}", "   :no-members:", "", f".. currentmodule:: {full}", ""]
     names = importlib.import_module(full).__all__
     return lines + table(names)
+
+
+def public_name(target: str) -> str | None:
+    """The public name behind one that a docstring uses, such as `convexhc.io.as_graph`."""
+    last = target.split(".")[-1]
+    if last in convexhc.__all__ and last not in public_modules():
+        return f"convexhc.{last}"
+    for name, module in public_modules().items():
+        if last in module.__all__:
+            return f"convexhc.{name}.{last}"
+    return None
+
+
+def resolve(app: Sphinx, env: BuildEnvironment, node: Element, text: Element) -> Element | None:
+    """Link to the public name; a word in single backticks that has no page is text."""
+    if node.get("refdomain") != "py":
+        return None
+    name = public_name(node["reftarget"])
+    if name is not None and name != node["reftarget"]:
+        domain, page = env.get_domain("py"), node["refdoc"]
+        found = domain.resolve_xref(env, page, app.builder, "obj", name, node, text)
+        if found is not None:
+            return found
+    return text if node["reftype"] == "obj" else None
+
+
+def escape_bars(
+    app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]
+) -> None:
+    """A bar in a formula, as in |U_i - U_j|, does not start a substitution."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            pieces = LITERAL.split(line)
+            pieces[::2] = [re.sub(r"(?<!\\)\|", r"\\|", piece) for piece in pieces[::2]]
+            lines[number] = "".join(pieces)
 
 
 def write_if_changed(file: Path, lines: list[str]) -> None:
@@ -95,4 +133,7 @@ def write_pages(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     # Before autosummary looks for names, at the default priority of 500.
     app.connect("builder-inited", write_pages, priority=100)
+    app.connect("missing-reference", resolve)
+    # After numpydoc, which rewrites the docstring.
+    app.connect("autodoc-process-docstring", escape_bars, priority=900)
     return {"parallel_read_safe": True}

@@ -25,29 +25,69 @@ MIRRORS = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
 TARGETS = {"README.md": "index.md", "examples/README.rst": "gallery/index.rst"}
 TARGETS |= {file: f"{page}.md" for page, file in MIRRORS.items()}
 
-# Lists of pages, by the page that has them: caption and entries. A pattern adds the pages that are
-# not listed before it, so a new page needs no entry.
-SIDEBAR = [
-    ("Use", ["tutorial", "how-to/index", "gallery/index", "notebooks/index", "reference/index"]),
-    ("Understand", ["theory/*", "paper", "quality", "benchmarks", "robustness", "decisions/index"]),
-    ("Project", ["changelog", "contributing", "*"]),
-]
-HOW_TO_ORDER = ["input", "choose-a-scale", "report", "command-line", "large-graphs", "many-graphs"]
+# Lists of pages, by the page that has them: caption and entries. An entry that ends in "*" adds the
+# pages of its folder that have none, so a new page needs no entry.
 LISTS = {
-    "how-to/index": [("", [*HOW_TO_ORDER, "*"])],
-    "notebooks/index": [("", ["network", "connectomes", "single_cells", "*"])],
-    "decisions/index": [("", ["*"])],
+    "index": {
+        "Use": [
+            "Tutorial <tutorial>",
+            "how-to/index",
+            "gallery/index",
+            "notebooks/index",
+            "reference/index",
+        ],
+        "Understand": [
+            "theory/notation",
+            "theory/*",
+            "paper",
+            "quality",
+            "benchmarks",
+            "robustness",
+            "decisions/index",
+        ],
+        "Project": ["*", "contributing", "changelog"],
+    },
+    "how-to/index": {
+        "": [
+            "input",
+            "choose-a-scale",
+            "report",
+            "command-line",
+            "large-graphs",
+            "many-graphs",
+            "*",
+        ]
+    },
+    "notebooks/index": {"": ["network", "connectomes", "single_cells", "*"]},
+    "decisions/index": {"": ["*"]},
 }
 
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
 
-def page_list(caption: str, entries: list[str], *, hidden: bool) -> str:
-    options = [":glob:", ":maxdepth: 1"]
-    options += [f":caption: {caption}"] * bool(caption)
-    options += [":hidden:"] * hidden
-    return "\n".join(["", "```{toctree}", *options, "", *entries, "```", ""])
+def page_lists(page: str) -> str:
+    """The lists that a page has, as directives."""
+    lists = LISTS.get(page, {})
+    listed = {entry for entries in lists.values() for entry in entries}
+    listed |= {entry.split("<")[-1].rstrip(">") for entry in listed} | {"index"}
+    text = ""
+    for caption, entries in lists.items():
+        options = [":maxdepth: 1"]
+        # The home page has its lists in the sidebar only.
+        options += [f":caption: {caption}", ":hidden:"] if page == "index" else []
+        names = [name for entry in entries for name in expanded(entry, DOCS / page, listed)]
+        text += "\n".join(["", "```{toctree}", *options, "", *names, "```", ""])
+    return text
+
+
+def expanded(entry: str, page: Path, listed: set[str]) -> list[str]:
+    """An entry, or for one that ends in "*" the pages of its folder that are not listed."""
+    if not entry.endswith("*"):
+        return [entry]
+    files = page.parent.glob(f"{entry}.md")
+    names = (file.relative_to(page.parent).with_suffix("").as_posix() for file in files)
+    return sorted(set(names) - listed)
 
 
 def with_site_links(text: str, folder: Path) -> str:
@@ -66,9 +106,11 @@ def with_site_links(text: str, folder: Path) -> str:
             target = f"{REPOSITORY}/blob/main/{path.relative_to(ROOT).as_posix()}"
         return f"{match[1]}{target}{sharp}{anchor}{match[3]}"
 
-    # Every second piece is code, in which brackets are no links.
+    # Every second piece is code, in which brackets are no links. An example ends with an empty line
+    # for doctest, which is not shown.
     pieces = CODE.split(text)
     pieces[::2] = [LINK.sub(moved, piece) for piece in pieces[::2]]
+    pieces[1::2] = [re.sub(r"\n\n```$", "\n```", piece) for piece in pieces[1::2]]
     return "".join(pieces)
 
 
@@ -77,9 +119,7 @@ def on_source_read(app: Sphinx, page: str, source: list[str]) -> None:
         folder = (DOCS / page).parent
         if page in MIRRORS:
             source[0], folder = (ROOT / MIRRORS[page]).read_text(encoding="utf-8"), ROOT
-        source[0] = with_site_links(source[0], folder)
-        for caption, entries in SIDEBAR if page == "index" else LISTS.get(page, []):
-            source[0] += page_list(caption, entries, hidden=page == "index")
+        source[0] = with_site_links(source[0], folder) + page_lists(page)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
