@@ -12,8 +12,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
-# Chosen before numba is imported: notebooks run in processes of their own and find it here too.
-os.environ.setdefault("MPLBACKEND", "Agg")
+# Notebooks draw into their cells.
+os.environ.pop("MPLBACKEND", None)
 # The kernels of the notebooks speak of their own transport otherwise.
 IPYTHON = HERE.parent / "build" / "ipython"
 (IPYTHON / "profile_default").mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
 }
 
-pygments_style = "tango"
+pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "github-dark"
 
 html_theme = "furo"
