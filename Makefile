@@ -7,10 +7,11 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs screenshots clean browser large quality paper mutants fuzz
+.PHONY: help demo test check bench docs screenshots clean browser large quality paper mutants fuzz \
+	release-check
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/demo.stamp ## cluster a graph whose groups are known, end to end
 	$(BIN)/convexhc demo
@@ -56,14 +57,19 @@ large: $(VENV)/dev.stamp ## the same at larger sizes
 	$(BIN)/python benchmarks/features.py --nodes 100000 --max-clusters 100
 	$(BIN)/python benchmarks/smooth.py --nodes 1000000
 
-docs: $(VENV)/dev.stamp ## run the code in the documents and follow their links
-	$(BIN)/python -m pytest README.md CONTRIBUTING.md docs tests/test_architecture.py::test_links_lead_somewhere
+docs: $(VENV)/docs.stamp ## the documentation site, in build/site, and the code in the documents
+	$(ONE_THREAD) $(BIN)/python -m pytest README.md CONTRIBUTING.md docs tests/test_architecture.py::test_links_resolve
+	$(ONE_THREAD) $(BIN)/sphinx-build -q -n -W --keep-going -d build/doctrees docs build/site
+	@echo "open build/site/index.html"
+
+release-check: $(VENV)/release.stamp ## sdist and wheel, tried in clean environments
+	$(BIN)/python release/check.py $(RELEASE)
 
 screenshots: $(VENV)/dev.stamp browser ## the pictures of the README
 	$(BIN)/python docs/screenshots/take.py
 
 clean: ## back to a fresh clone: no .venv, no caches, no builds
-	rm -rf $(VENV) .cache .hypothesis build dist
+	rm -rf $(VENV) .cache .hypothesis build dist docs/_live docs/gallery docs/reference
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -76,8 +82,16 @@ $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[test,check,docs]'
+	$(BIN)/python -m pip install --quiet --editable '.[test,check]'
 	@touch $@ $(VENV)/demo.stamp
+
+$(VENV)/docs.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@ $(VENV)/demo.stamp
+
+$(VENV)/release.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet 'build>=1.2' 'pyyaml>=6' 'twine>=6.1'
+	@touch $@
 
 # The tests of the report drive Chromium. Debian's is installed where make runs as root; elsewhere
 # they are skipped, and say what is missing.

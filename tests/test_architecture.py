@@ -430,3 +430,13 @@ def test_a_broken_link_is_detected(tmp_path):
     assert broken_links(good, tmp_path) == []
     bad = "# Here\n[a](gone.md) [b](other.md#gone) [c](#there) [d](#here)\n"
     assert broken_links(bad, tmp_path) == ["gone.md", "other.md#gone", "#there"]
+
+
+def test_every_public_module_lists_its_names():
+    package = importlib.import_module("convexhc")
+    modules = [getattr(package, name) for name in package.__all__]
+    modules = [module for module in modules if isinstance(module, type(package))]
+    assert len(modules) >= 7
+    for module in modules:
+        assert module.__all__ == sorted(module.__all__), module.__name__
+        assert all(hasattr(module, name) for name in module.__all__), module.__name__

@@ -39,7 +39,7 @@ __all__ = ["Graph", "Symmetrize"]
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Weighted undirected graph on nodes ``0 .. n - 1``, immutable.
+    """Weighted undirected graph on nodes 0 to n - 1, immutable.
 
     Its symmetric matrix has ``weight[e]`` at ``(tail[e], head[e])`` and ``(head[e], tail[e])``,
     ``diagonal[i]`` at ``(i, i)`` and zero elsewhere. Build it with :meth:`from_matrix` or

@@ -20,6 +20,16 @@ from convexhc.kernels.labels import numbered
 if TYPE_CHECKING:
     from types import ModuleType
 
+__all__ = [
+    "FractalGraph",
+    "NamedGraph",
+    "NestedBlocks",
+    "fractal_graph",
+    "karate",
+    "les_miserables",
+    "nested_blocks",
+]
+
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 # Draws until a random graph is connected; more would be needed only for a wrong probability.

@@ -63,7 +63,7 @@ def network(
         The cut; by default the suggested level.
     positions : (n, 2) array, optional
         Positions of the nodes, in the order of the result; by default
-        :func:`convexhc.layout.graph_positions`.
+        ``convexhc.layout.graph_positions``.
     names : bool
         Label the nodes, in graphs with up to 120 of them and where there is room.
     ax : matplotlib.axes.Axes, optional

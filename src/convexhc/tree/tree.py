@@ -331,7 +331,7 @@ class Tree:
         return dendrogram.leaf_order(self.nodes)
 
     def layout(self) -> Layout:
-        """Coordinates of the dendrogram of ``Z``; see :func:`dendrogram_layout`."""
+        """Coordinates of the dendrogram of ``Z``; see ``convexhc.tree.dendrogram``."""
         return dendrogram.dendrogram_layout(self.Z)
 
     def cophenetic(self) -> FloatArray:
