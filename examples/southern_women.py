@@ -2,10 +2,10 @@
 Southern women: the problem of the paper
 ========================================
 
-The bipartite network of women and social events, projected on the women. Nearly every pair of women
-met at some event, so that the projection has no groups beyond chance (``convexhc.cluster(women)`` says
-so). The problem of the paper takes the two-hop similarity. With weights from 2 to 8 neighbours, two clusters have nine women
-each; with all weights nearly all nodes fuse at once, except two.
+The bipartite network of women and social events, projected on the women. Nearly every pair of
+women met at some event, so that the projection has no groups beyond chance: ``cluster`` says so.
+The problem of the paper takes the two-hop similarity. With weights from 2 to 8 neighbours, two
+clusters have nine women each; with all weights nearly all nodes fuse at once, except two.
 """
 
 import matplotlib.pyplot as plt
