@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -117,7 +119,8 @@ def test_valleys_lie_between_moons_and_not_across_them():
 def moons():
     X, moon = make_moons(200, noise=0.08, random_state=0)
     graph = neighbor_graph(X)
-    return X, moon, convexhc.cluster(graph), convexhc.cluster(graph, points=X)
+    path = convexhc.cluster(graph, points=X)
+    return X, moon, replace(path, density=None), path
 
 
 def test_moons_are_two_clusters_where_modularity_splits_them(moons):
@@ -127,7 +130,16 @@ def test_moons_are_two_clusters_where_modularity_splits_them(moons):
     assert path.suggestion.n_clusters == 2
     assert path.suggestion.border_density < 0.5
     assert np.mean(path.suggestion.labels == moon) in (0.0, 1.0)
-    # The tree and cuts at a given number do not depend on the points.
+
+
+def test_the_tree_does_not_depend_on_the_points():
+    X, _ = make_moons(30, noise=0.08, random_state=0)
+    graph = neighbor_graph(X)
+    plain, path = convexhc.cluster(graph), convexhc.cluster(graph, points=X)
+    assert plain.density is None
+    np.testing.assert_array_equal(path.lambdas, plain.lambdas)
+    for one, other in zip(path.levels, plain.levels, strict=True):
+        np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_array_equal(path.labels(n_clusters=5), plain.labels(n_clusters=5))
 
 
@@ -150,12 +162,8 @@ def test_the_estimator_passes_its_points_on():
     model = ConvexHierarchicalClustering(similarity="nearest_neighbors").fit(X)
     assert model.path_.density is not None
     assert model.path_.suggestion.n_clusters == 3
-    assert (
-        ConvexHierarchicalClustering(similarity="graph")
-        .fit(neighbor_graph(X).matrix())
-        .path_.density
-        is None
-    )
+    few = neighbor_graph(X[::10]).matrix()
+    assert ConvexHierarchicalClustering(similarity="graph").fit(few).path_.density is None
 
 
 def test_one_cloud_has_no_clear_valley():

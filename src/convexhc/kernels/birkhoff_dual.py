@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dposv
 from convexhc._types import FloatArray
 from convexhc.kernels.birkhoff_listed import Dual, ListedDual
 from convexhc.kernels.birkhoff_sums import Matrix
-from convexhc.kernels.compile import pays_to_compile
+from convexhc.kernels.compile import blocks, pays_to_compile
 
 # Trial points of one line search.
 _MAX_TRIALS = 40
@@ -134,9 +134,8 @@ def newton(
 
 def dual_value(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> float:
     """Return phi(u, v). O(c m)."""
-    energy, size = 0.0, max(1, 16384 // X.shape[1])
-    for first in range(0, X.shape[0], size):
-        some = slice(first, first + size)
+    energy = 0.0
+    for some in blocks(X.shape):
         C = np.add.outer(u[some], v)
         C += X[some]
         np.maximum(C, 0.0, out=C)

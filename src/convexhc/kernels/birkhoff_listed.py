@@ -22,11 +22,10 @@ from convexhc.kernels.birkhoff_sums import (
     write_listed,
 )
 from convexhc.kernels.birkhoff_support import Support
+from convexhc.kernels.compile import blocks
 
 # A shortlist denser than this is slower than a vectorised pass over X.
 _MAX_LISTED = 0.06
-# Entries per block of rows of a pass over X in numpy: a block fits in the cache.
-_BLOCK = 16384
 
 
 class Dual(ABC):
@@ -169,9 +168,7 @@ class ListedDual(Dual):
         if self._reach >= 0.0:
             write_listed(self.du, self.dv, *self._listed[:2], self._value, out)
             return
-        size = max(1, _BLOCK // self.v.size)
-        for first in range(0, self.u.size, size):
-            some = slice(first, first + size)
+        for some in blocks(self.X.shape):
             C = np.add.outer(self.u[some], self.v)
             C += self.X[some]
             np.maximum(C, 0.0, out=out[some], casting="same_kind")
