@@ -53,6 +53,11 @@ def finished(scans: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+def table(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
 def content(root: Path) -> dict[str, object]:
     """Every file below a folder, without times, arguments and the bytes of the pages."""
     found: dict[str, object] = {}
@@ -71,7 +76,7 @@ def content(root: Path) -> dict[str, object]:
             record = json.loads(file.read_text())
             found[name] = {k: v for k, v in record.items() if k not in ("seconds", "arguments")}
         elif file.name == "cohort.csv":
-            rows = list(csv.DictReader(file.open(newline="")))
+            rows = table(file)
             found[name] = [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
         elif file.is_file():
             found[name] = file.read_text()
@@ -90,7 +95,7 @@ def test_the_folder_holds_what_was_found(finished: Path) -> None:
     assert means == {"all", "sub-1", "sub-2"}
     for folder in [*(finished / "subjects").iterdir(), *(finished / "consensus").iterdir()]:
         assert {file.name for file in folder.iterdir()} == set(FILES)
-    rows = list(csv.DictReader((finished / "cohort.csv").open(newline="")))
+    rows = table((finished / "cohort.csv"))
     assert [row["subject"] for row in rows] == subjects
     assert {row["status"] for row in rows} == {"solved"}
     assert [row["group"] for row in rows] == ["sub-1", "sub-1", "sub-2", "sub-2"]
@@ -110,7 +115,7 @@ def test_the_numbers_are_those_of_python(finished: Path, scans: Path) -> None:
     matrix = np.array([row[1:] for row in rows[1:]], dtype=float)
     np.testing.assert_array_equal(matrix, cohort.distances().matrix)
     groups = read_groups(scans / "groups.csv", find_subjects([str(scans)]))
-    tests = list(csv.DictReader((finished / "tests.csv").open(newline="")))
+    tests = table((finished / "tests.csv"))
     expected = cohort.compare({name: groups[str(name)] for name in cohort.paths})
     assert float(tests[0]["discriminability"]) == expected.discriminability
     assert float(tests[0]["p_value"]) == expected.p_value
@@ -185,7 +190,7 @@ def test_failures_are_kept_apart(
     said = capsys.readouterr().err.strip()
     assert "\n" not in said
     assert "2 of 4 subjects failed: bad: " in said
-    rows = list(csv.DictReader((out / "cohort.csv").open(newline="")))
+    rows = table((out / "cohort.csv"))
     assert [row["status"] == "solved" for row in rows] == [True, True, False, False]
     assert (out / "cohort.html").exists()
     assert not (out / "tests.csv").exists()
