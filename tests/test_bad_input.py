@@ -338,7 +338,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
         "accepted files: .csv",
     ),
     "indefinite": (
-        lambda: similarity.require_psd([[0.0, 2.0], [2.0, 0.0]]),
+        lambda: similarity.require_psd([[1.0, 3.0], [3.0, 1.0]]),
         ValueError,
         "smallest eigenvalue is -2",
         "Add shift >= 2",

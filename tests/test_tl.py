@@ -207,7 +207,8 @@ def test_a_new_cut_needs_no_new_solve(adata, tmp_path, monkeypatch):
     tl.convexhc(adata, n_clusters=3)
     adata.write_h5ad(tmp_path / "cells.h5ad")
     revived = anndata.read_h5ad(tmp_path / "cells.h5ad")
-    expected = cluster(connectivities())
+    # With a number given, the structure is not tested.
+    expected = cluster(connectivities(), test_structure=False)
 
     def refused(*arguments, **options):
         raise AssertionError("it was solved again")
@@ -222,7 +223,7 @@ def test_a_new_cut_needs_no_new_solve(adata, tmp_path, monkeypatch):
         assert_array_equal(found.partitions, expected.partitions)
         assert_array_equal(found.linkage, expected.linkage)
         assert found.suggestion.n_clusters == expected.suggestion.n_clusters
-        assert found.structure == expected.structure
+        assert found.structure is None
         assert found.names == tuple(adata.obs_names)
         tl.cut(cells, n_clusters=6, min_cluster_size=1)
         assert cells.obs["convexhc"].nunique() == 6

@@ -76,7 +76,7 @@ def test_fewer_clusters_than_asked_for_are_said():
         labels = path.labels(n_clusters=4, by="lam")
     assert told[0].filename == __file__
     assert labels.max() + 1 == 2
-    with pytest.warns(FewerClustersWarning, match="0 clusters, 2 were .* below min_cluster_size"):
+    with pytest.warns(FewerClustersWarning, match="1 cluster, 2 were .* below min_cluster_size"):
         path.labels(n_clusters=2, by="lam", min_cluster_size=5, small="noise")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -161,7 +161,7 @@ def cut(
     >>> from convexhc import tl
     >>> adata = anndata.AnnData(np.zeros((6, 1)))
     >>> adata.obsp["connectivities"] = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3)) + 0.01
-    >>> tl.convexhc(adata)
+    >>> tl.convexhc(adata, n_clusters=2)
     >>> tl.cut(adata, n_clusters=3, min_cluster_size=1, key_added="three")
     >>> adata.obs["three"].nunique()
     3

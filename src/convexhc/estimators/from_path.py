@@ -107,9 +107,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def _record(self, path: Path, points: FloatArray | None) -> None:
         """Set the attributes that do not depend on the cut."""
         self.path_ = path
-        self._centroids: FloatArray | None = (
-            None if points is None else _mean_rows(points, self.labels_)
-        )
+        self._means = None if points is None else _mean_rows(points, self.labels_)
         self.linkage_ = path.linkage
         self.children_ = path.linkage[:, :2].astype(np.int64)
         self.distances_ = path.linkage[:, 2].copy()
