@@ -15,8 +15,8 @@ from convexhc.similarity import neighbor_graph
 X, moons = make_moons(100, noise=0.07, random_state=0)
 graph = neighbor_graph(X)
 paths = {
-    "graph alone": convexhc.cluster(graph),
-    "with the points": convexhc.cluster(graph, points=X),
+    "graph alone": convexhc.cluster(graph, test_structure=False),
+    "with the points": convexhc.cluster(graph, points=X, test_structure=False),
 }
 
 # %%

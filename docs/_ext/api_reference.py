@@ -14,6 +14,7 @@ from pathlib import Path
 from docutils.nodes import Element
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.ext import autosummary
 
 import convexhc
 
@@ -131,6 +132,8 @@ def write_pages(app: Sphinx) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    # The first sentence of a docstring does not end at "(eq. 4)".
+    autosummary.WELL_KNOWN_ABBREVIATIONS += ("eq.",)
     # Before autosummary looks for names, at the default priority of 500.
     app.connect("builder-inited", write_pages, priority=100)
     app.connect("missing-reference", resolve)

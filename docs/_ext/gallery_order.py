@@ -16,7 +16,6 @@ TOPICS = [
     "moons",
     "digits",
     "measurements",
-    "image",
     "clusterpath",
     "one_lam",
 ]
