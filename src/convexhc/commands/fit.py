@@ -17,6 +17,7 @@ import scipy
 from convexhc._checks import checked_count
 from convexhc._text import clock, counted
 from convexhc.api.clustering import cluster
+from convexhc.commands.costs import road
 from convexhc.commands.folder import Folder, resume_command
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Failure, Interruption, Refusal, Say
@@ -43,6 +44,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     with folder.opened(resume=options.resume, force=options.force):
         if not options.json:
             say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
+            say(road(options, graph.n))
         try:
             with limited_threads(options.n_jobs):
                 path = solve(options, graph, lambdas, folder, progress)

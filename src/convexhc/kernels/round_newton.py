@@ -82,8 +82,7 @@ def round_system(
 
 
 def _sums_at_ends(tail: IntArray, head: IntArray, value: FloatArray, n: int) -> FloatArray:
-    total: FloatArray = np.bincount(tail, value, n) + np.bincount(head, value, n)
-    return total
+    return np.asarray(np.bincount(tail, value, n) + np.bincount(head, value, n), np.float64)
 
 
 @compiled(fastmath=FAST)

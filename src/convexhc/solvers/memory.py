@@ -31,6 +31,11 @@ def path_estimate(problem: FusionProblem, method: str, *, keep: bool, solved: in
     return estimate(problem, method) + ahead + (8 * solved * n * m // 2 if keep else 0)
 
 
+def feature_path(rows: int, pairs: int, n_features: int) -> int:
+    """Peak memory in bytes of a path in feature space: one solve, before W is known."""
+    return _solve_bytes("newton", rows, n_features, pairs)
+
+
 def smooth_dense(n: int) -> int:
     """Peak memory in bytes of computing all modes of a Laplacian of n nodes."""
     return 8 * 4 * n * n
