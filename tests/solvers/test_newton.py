@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import oracle
@@ -23,13 +24,13 @@ from convexhc.kernels.newton import (
     well_inside,
 )
 from convexhc.kernels.prox import dual_norms, norms
-from convexhc.kernels.round_newton import curvature_product
+from convexhc.kernels.round_newton import curvature_product, round_system
 from convexhc.model.problem import points_problem
-from convexhc.solvers import newton
+from convexhc.solvers import newton, round_newton
 from convexhc.solvers.dual_fista import DualAscent
 from convexhc.solvers.loop import Status, run
 from convexhc.solvers.newton import SemismoothNewton
-from convexhc.solvers.stiff_newton import laplacian_factor, preconditioned_direction
+from convexhc.solvers.round_newton import Groups, round_direction, stiff_groups
 from laws import L1_RATIOS, first_occurrence, l1_ratios, random_problem, random_weights, seeds
 
 
@@ -86,11 +87,11 @@ def test_euclidean_balls_agree_with_zero_soft_thresholds(seed):
     for round_balls in (False, True):
         at = allocate_response(edges.tail.size, 9, 5, round_balls=round_balls)
         sums = dual_response(C, Y, sigma, edges, at)
-        direction, _ = newton_direction(G, sigma, mass, edges, at, 1e-13, 1000)
-        found.append((*sums, at.Y, at.shrink, at.total, direction))
         assert np.shares_memory(at.Y, at.kept) == round_balls
         H = naive.newton_matrix(9, sigma, mass, edges, at)
-        assert_allclose(H @ direction.ravel(), -G.ravel(), atol=1e-8)
+        found.append((*sums, at.Y, at.shrink, at.total, H))
+    direction, _ = newton_direction(G, sigma, mass, edges, at._replace(round=False), 1e-13, 1000)
+    assert_allclose(H @ direction.ravel(), -G.ravel(), atol=1e-8)
     for one, other in zip(*found, strict=True):
         assert_allclose(one, other, atol=1e-9)
 
@@ -318,10 +319,8 @@ def test_well_inside_is_inside_the_scaled_ball():
     assert not expected.all()
 
 
-@given(seeds)
-def test_stiff_systems_of_many_columns_agree_with_a_dense_solution(seed):
-    rng = np.random.default_rng(seed)
-    n, m, sigma = 9, 5, 50.0
+def stiff_system(rng, n, m, sigma):
+    """A round system, and its parts: some centroids are so near that their edges are fused."""
     problem = points_problem(
         rng.normal(size=(n, m)), Graph.from_matrix(random_weights(rng, n)), 0.3
     )
@@ -329,28 +328,84 @@ def test_stiff_systems_of_many_columns_agree_with_a_dense_solution(seed):
     at = allocate_response(edges.tail.size, n, m, round_balls=True)
     C = problem.fidelity.target * rng.choice([1e-4, 1.0], size=(n, 1))
     dual_response(C, np.zeros((edges.tail.size, m)), sigma, edges, at)
-    hessian = np.empty((n * m, n * m))
+    return sigma, mass, edges, at
+
+
+def dense_matrix(system, n, m):
+    """The Newton matrix, column by column; the product returns <X, image>."""
+    found = np.empty((n * m, n * m))
     for column, unit in enumerate(np.eye(n * m)):
         image = np.empty((n, m))
-        energy = curvature_product(sigma, mass, edges, at, unit.reshape(n, m), image)
-        hessian[:, column] = image.ravel()
-        assert_allclose(energy, image.ravel() @ unit, rtol=1e-9, atol=1e-9)
+        energy = curvature_product(system, unit.reshape(n, m), image)
+        found[:, column] = image.ravel()
+        assert_allclose(energy, image.ravel() @ unit, rtol=1e-12)
+    return found
+
+
+@given(seeds)
+def test_stiff_systems_of_many_columns_agree_with_a_dense_solution(seed):
+    rng = np.random.default_rng(seed)
+    n, m = 9, 5
+    parts = stiff_system(rng, n, m, 50.0)
+    system, diagonal = round_system(*parts)
+    hessian = dense_matrix(system, n, m)
+    # Single precision of the directions only.
+    assert_allclose(hessian, naive.newton_matrix(n, *parts), rtol=1e-5, atol=50.0 * 1e-6)
+    assert_allclose(np.diag(hessian), diagonal.ravel(), rtol=1e-6)
+    assert np.linalg.eigvalsh(hessian).min() >= parts[1].min() * (1.0 - 1e-12)
     G = rng.normal(size=(n, m))
-    factor = laplacian_factor(sigma, mass, edges, at)
-    found = preconditioned_direction(factor, G, sigma, mass, edges, at, 1e-12, 500)
-    assert_allclose(found.ravel(), -np.linalg.solve(hessian, G.ravel()), rtol=1e-6, atol=1e-8)
-    # The same matrix as that of plain conjugate gradients.
-    plain, accurate = newton_direction(G, sigma, mass, edges, at, 1e-12, 5000)
-    assert accurate
-    assert_allclose(found, plain, rtol=1e-6, atol=1e-8)
-    # Without directions of the dual the preconditioner is the matrix itself.
-    fused = at._replace(bend=np.zeros_like(at.bend))
-    once = preconditioned_direction(factor, G, sigma, mass, edges, fused, 1e-9, 1)
-    lower = np.tril(factor)
-    assert_allclose(once, -np.linalg.solve(lower @ lower.T, G), rtol=1e-8, atol=1e-10)
+    expected = -np.linalg.solve(hessian, G.ravel())
+    # Plain, in groups, and with groups after a few plain iterations.
+    for max_plain in (0, 3, 5000):
+        found, _ = round_direction(G, *parts, tol=1e-12, max_plain=max_plain, max_iter=5000)
+        assert_allclose(found.ravel(), expected, rtol=1e-6, atol=1e-8)
 
 
-def test_the_solution_does_not_depend_on_when_a_system_counts_as_stiff(monkeypatch):
+def test_groups_invert_the_matrix_inside_them(monkeypatch):
+    rng = np.random.default_rng(2)
+    n, m = 12, 5
+    system, diagonal = round_system(*stiff_system(rng, n, m, 50.0))
+    total = system.mass + np.bincount(system.tail, system.stiffness, n)
+    total += np.bincount(system.head, system.stiffness, n)
+    full = np.diag(total)
+    full[system.tail, system.head] = full[system.head, system.tail] = -system.stiffness
+    R = rng.normal(size=(n, m))
+    share = system.stiffness / np.minimum(total[system.tail], total[system.head])
+    for max_size in (12, 4):
+        monkeypatch.setattr(
+            round_newton, "SETTINGS", replace(round_newton.SETTINGS, max_size=max_size)
+        )
+        labels = stiff_groups(system.tail, system.head, share, n)
+        assert np.bincount(labels).max() <= max_size
+        alone = np.bincount(labels)[labels] == 1
+        Z = R / diagonal
+        Groups.of(system).divide(R, Z)
+        expected = np.linalg.solve(np.where(labels[:, None] == labels, full, 0.0), R)
+        assert_allclose(Z[~alone], expected[~alone], rtol=1e-10)
+        assert_allclose(Z[alone], (R / diagonal)[alone])
+    assert (~alone).any()
+
+
+def test_light_edges_count_as_if_their_other_end_did_not_move():
+    rng = np.random.default_rng(3)
+    n, m, light = 12, 5, 0.2
+    sigma, mass, edges, at = stiff_system(rng, n, m, 5.0)
+    whole, _ = round_system(sigma, mass, edges, at)
+    system, diagonal = round_system(sigma, mass, edges, at, light)
+    left = set(zip(system.tail.tolist(), system.head.tolist(), strict=True))
+    assert 0 < len(left) < whole.tail.size
+    total = mass + np.bincount(whole.tail, whole.stiffness, n)
+    total += np.bincount(whole.head, whole.stiffness, n)
+    masses = mass.copy()
+    for i, j, c in zip(whole.tail, whole.head, whole.stiffness, strict=True):
+        if c < light * min(total[i], total[j]):
+            assert (i, j) not in left
+            masses[[i, j]] += c
+    assert_allclose(system.mass, masses, rtol=1e-12)
+    assert_allclose(np.diag(dense_matrix(system, n, m)), diagonal.ravel(), rtol=1e-6)
+
+
+def test_the_solution_does_not_depend_on_how_systems_are_solved(monkeypatch):
     rng = np.random.default_rng(5)
     problem = points_problem(
         rng.normal(size=(40, 6)), Graph.from_matrix(random_weights(rng, 40)), 0.05
@@ -358,13 +413,14 @@ def test_the_solution_does_not_depend_on_when_a_system_counts_as_stiff(monkeypat
     plain = run(problem, SemismoothNewton(), tol=1e-10, max_iter=200, check_every=1)
     used = []
 
-    def watched(*system):
-        used.append(laplacian_factor(*system))
+    def watched(system):
+        used.append(Groups.of(system))
         return used[-1]
 
-    monkeypatch.setattr(newton, "laplacian_factor", watched)
+    monkeypatch.setattr(round_newton, "Groups", SimpleNamespace(of=watched))
     monkeypatch.setattr(newton, "SETTINGS", replace(newton.SETTINGS, max_plain_cg=0))
+    monkeypatch.setattr(round_newton, "SETTINGS", replace(round_newton.SETTINGS, light_share=0.01))
     stiff = run(problem, SemismoothNewton(), tol=1e-10, max_iter=200, check_every=1)
-    assert used
+    assert any(groups.found for groups in used)
     assert_array_equal(stiff.labels, plain.labels)
     assert_allclose(stiff.centroids, plain.centroids, atol=1e-5)

@@ -26,6 +26,7 @@ from convexhc.commands.bootstrap import (
     support_record,
     write_support,
 )
+from convexhc.commands.costs import road
 from convexhc.commands.folder import Folder, resume_command
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Failure, Interruption, Refusal, Say
@@ -52,6 +53,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
     with folder.opened(resume=options.resume, force=options.force):
         if not options.json:
             say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
+            say(road(options, graph.n))
         try:
             settings = solver_options(options, lambdas)
             with limited_threads(options.n_jobs), warnings.catch_warnings():

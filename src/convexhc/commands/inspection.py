@@ -14,6 +14,7 @@ from convexhc._text import clock, counted, format_number
 from convexhc.api.options import Options
 from convexhc.api.single_lam import read_problem
 from convexhc.commands.attributes import read_attributes
+from convexhc.commands.costs import feature_cost, road
 from convexhc.commands.fit import write_run_report
 from convexhc.commands.folder import Folder, refuse_to_overwrite
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
@@ -23,7 +24,6 @@ from convexhc.export.csv_table import cell, csv_text
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.similarity.diffusion_time import N_FEATURES
-from convexhc.similarity.multiscale import SETTINGS as MULTISCALE
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import run as solve
 from convexhc.solvers.memory import available, path_estimate
@@ -31,18 +31,13 @@ from convexhc.solvers.memory import available, path_estimate
 
 @dataclass(frozen=True)
 class CostModel:
-    """Figures measured by the benchmarks, from which costs are estimated."""
+    """Figures of the paper's problem, from which costs are estimated."""
 
     # Iterations of a path of the paper's problem, if nodes fuse early and if they fuse late.
     min_iterations: int = 500
     max_iterations: int = 4000
-    # Multiscale weights per node, and arrays of their size that a solve holds.
+    # Multiscale weights per node.
     pairs_per_node: int = 20
-    dual_copies: int = 4
-    # A path in feature space takes seconds * (n / nodes)**exponent.
-    seconds: float = 4.0
-    nodes: int = 250
-    exponent: float = 1.6
 
 
 COSTS = CostModel()
@@ -100,8 +95,11 @@ def info(options: Namespace, say: Say) -> int:
     say(f"{counted(count, 'connected component')}, {counted(n_isolated, 'isolated node')}")
     if kernel is not graph:
         say(f"similarity {options.similarity}: {_edges(kernel, 'similar pair')}")
+    say(f"a fit: {road(options, graph.n)}")
     if problem is None:
-        _say_feature_cost(graph, say)
+        needed, seconds = feature_cost(options, graph)
+        say(f"memory: about {_of_free(needed)}, in feature space ({N_FEATURES} features)")
+        say(f"time: about {clock(seconds)} on one idle core, for a whole path")
     else:
         _say_cost(problem, say)
     return 0
@@ -116,17 +114,6 @@ def _paper_problem(kernel: Graph, options: Namespace) -> FusionProblem:
         return read_problem(kernel, 0.0, weights=weights, options=Options())[1]
     except ValueError as error:
         raise Refusal(str(error)) from error
-
-
-def _say_feature_cost(graph: Graph, say: Say) -> None:
-    """Memory of the features, duals and blocks of pairs; time from the benchmarks."""
-    numbers = (
-        graph.n * N_FEATURES * (1 + COSTS.pairs_per_node) * COSTS.dual_copies
-        + 4 * MULTISCALE.block_entries
-    )
-    say(f"memory: about {_of_free(8 * numbers)}, in feature space ({N_FEATURES} features)")
-    seconds = COSTS.seconds * (graph.n / COSTS.nodes) ** COSTS.exponent
-    say(f"time: about {clock(seconds / 2)} to {clock(2 * seconds)} for a whole path")
 
 
 def _say_cost(problem: FusionProblem, say: Say) -> None:

@@ -248,32 +248,6 @@ class _System(NamedTuple):
 
 
 @compiled(fastmath=FAST, inline=True)
-def _apply_round(system: _System, x: FloatArray, out: FloatArray) -> float:
-    """Write (mass + sigma D'J D) x to ``out`` for round dual balls; return <x, out>. O(E m).
-
-    No entry of V is below a soft threshold.
-    """
-    m, sigma, mass, edges, at, _ = system
-    for i in range(mass.size):
-        for k in range(i * m, (i + 1) * m):
-            out[k] = mass[i] * x[k]
-    for e in range(edges.tail.size):
-        i, j, kept, along = edges.tail[e] * m, edges.head[e] * m, at.kept[e], 0.0
-        for k in range(m):
-            along += kept[k] * (x[i + k] - x[j + k])
-        rest = sigma * (1.0 - at.shrink[e])
-        along *= sigma * at.bend[e]
-        for k in range(m):
-            image = rest * (x[i + k] - x[j + k]) - along * kept[k]
-            out[i + k] += image
-            out[j + k] -= image
-    inner = 0.0
-    for k in range(x.size):
-        inner += x[k] * out[k]
-    return inner
-
-
-@compiled(fastmath=FAST, inline=True)
 def _apply(system: _System, x: FloatArray, out: FloatArray) -> float:
     """Write (mass + sigma D'J D) x to ``out``; return <x, out>. O(E m)."""
     m, sigma, mass, edges, at, _ = system
@@ -327,11 +301,6 @@ def _diagonal(sigma: float, mass: FloatArray, edges: Edges, at: Response, out: F
 
 
 @compiled(fastmath=FAST)
-def _solve_round(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
-    return conjugate_gradients(_apply_round, _divide_by_diagonal, system, work, tol, 0.0, max_iter)
-
-
-@compiled(fastmath=FAST)
 def _solve(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
     return conjugate_gradients(_apply, _divide_by_diagonal, system, work, tol, 0.0, max_iter)
 
@@ -355,6 +324,5 @@ def newton_direction(
     diagonal = work[5]
     _diagonal(sigma, mass, edges, at, diagonal)
     system = _System(G.shape[1], sigma, mass, edges, at, diagonal)
-    solve = _solve_round if at.round else _solve
-    converged = solve(system, work[:5], tol, max_iter)
+    converged = _solve(system, work[:5], tol, max_iter)
     return work[0].reshape(G.shape), bool(converged)

@@ -1,33 +1,135 @@
-"""Product with the Newton matrix of round dual balls, for conjugate gradients in numpy."""
+"""Edge passes of Newton systems with round dual balls and many columns.
+
+For round balls the Newton matrix is mass + sigma D'J D with J_e = c_e (I - p_e p_e'), p_e the
+direction of the dual of edge e, zero if the edge is fused. Most of the time of a product goes into
+reading the p_e. They are stored in single precision; all sums are in double precision.
+"""
 
 from __future__ import annotations
 
-from convexhc._types import FloatArray
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import FAST, compiled
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.newton import Response
 
+# Factor on the p_e, above their relative round-off: I - p_e p_e' stays positive semidefinite.
+_SHORTENED = 1.0 - 2e-7
+
+
+class RoundSystem(NamedTuple):
+    """The Newton matrix, one column of which acts on all nodes.
+
+    Masses (n), ends (E), stiffness sigma c_e (E), and sqrt(sigma c_e) p_e (E x m, float32).
+    """
+
+    mass: FloatArray
+    tail: IntArray
+    head: IntArray
+    stiffness: FloatArray
+    bent: NDArray[np.float32]
+
 
 @compiled(fastmath=FAST)
-def curvature_product(
-    sigma: float, mass: FloatArray, edges: Edges, at: Response, X: FloatArray, out: FloatArray
-) -> float:
-    """Write (mass + sigma D'J D) X to ``out``; return its inner product with X. O(E m)."""
-    n, m, inner = X.shape[0], X.shape[1], 0.0
+def _fill(
+    sigma: float,
+    system: RoundSystem,
+    heavy: IntArray,
+    bend: FloatArray,
+    kept: FloatArray,
+    diagonal: FloatArray,
+) -> None:
+    n, m = diagonal.shape
     for i in range(n):
         for k in range(m):
-            out[i, k] = mass[i] * X[i, k]
-            inner += X[i, k] * out[i, k]
-    for e in range(edges.tail.size):
-        i, j, along, squares = edges.tail[e], edges.head[e], 0.0, 0.0
+            diagonal[i, k] = system.mass[i]
+    for at in range(heavy.size):
+        i, j, stiffness, e = system.tail[at], system.head[at], system.stiffness[at], heavy[at]
+        root, row = np.sqrt(sigma * bend[e]) * _SHORTENED, system.bent[at]
+        one, other, y = diagonal[i], diagonal[j], kept[e]
         for k in range(m):
-            apart = X[i, k] - X[j, k]
-            along += at.kept[e, k] * apart
-            squares += apart * apart
-        rest, bent = sigma * (1.0 - at.shrink[e]), sigma * at.bend[e] * along
-        inner += rest * squares - bent * along
+            p = root * y[k]
+            row[k] = p
+            entry = stiffness - p * p
+            one[k] += entry
+            other[k] += entry
+
+
+def round_system(
+    sigma: float, mass: FloatArray, edges: Edges, at: Response, light: float = 0.0
+) -> tuple[RoundSystem, FloatArray]:
+    """The Newton system of a round response, and its diagonal (n x m). O(E m).
+
+    An edge whose stiffness is below a share ``light`` of the sums at both ends is left out, and its
+    stiffness added to the masses of its ends: as if the other end did not move.
+    """
+    n, m = mass.size, at.kept.shape[1]
+    stiffness = sigma * (1.0 - at.shrink)
+    total = mass + _sums_at_ends(edges.tail, edges.head, stiffness, n)
+    share = stiffness / np.minimum(total[edges.tail], total[edges.head])
+    heavy = np.flatnonzero(share >= light)
+    tail, head, stiffness = edges.tail[heavy], edges.head[heavy], stiffness[heavy]
+    rest = total - _sums_at_ends(tail, head, stiffness, n)
+    bent = np.empty((heavy.size, m), np.float32)
+    system = RoundSystem(np.maximum(rest, mass), tail, head, stiffness, bent)
+    diagonal = np.empty((n, m))
+    _fill(sigma, system, heavy, at.bend, at.kept, diagonal)
+    return system, diagonal
+
+
+def _sums_at_ends(tail: IntArray, head: IntArray, value: FloatArray, n: int) -> FloatArray:
+    return np.asarray(np.bincount(tail, value, n) + np.bincount(head, value, n), np.float64)
+
+
+@compiled(fastmath=FAST)
+def curvature_product(system: RoundSystem, X: FloatArray, out: FloatArray) -> float:
+    """Write (mass + sigma D'J D) X to ``out``; return its inner product with X. O(E m)."""
+    n, m = X.shape
+    inner = 0.0
+    for i in range(n):
+        mass, x, image = system.mass[i], X[i], out[i]
         for k in range(m):
-            image = rest * (X[i, k] - X[j, k]) - bent * at.kept[e, k]
-            out[i, k] += image
-            out[j, k] -= image
+            image[k] = mass * x[k]
+    for e in range(system.tail.size):
+        i, j, stiffness, p = system.tail[e], system.head[e], system.stiffness[e], system.bent[e]
+        here, there, one, other = X[i], X[j], out[i], out[j]
+        along = 0.0
+        for k in range(m):
+            along += p[k] * (here[k] - there[k])
+        for k in range(m):
+            image_k = stiffness * (here[k] - there[k]) - along * p[k]
+            one[k] += image_k
+            other[k] -= image_k
+    for i in range(n):
+        x, image = X[i], out[i]
+        for k in range(m):
+            inner += x[k] * image[k]
     return inner
+
+
+@compiled(fastmath=FAST)
+def advance(
+    step: float,
+    P: FloatArray,
+    Q: FloatArray,
+    X: FloatArray,
+    R: FloatArray,
+    Z: FloatArray,
+    diagonal: FloatArray,
+) -> float:
+    """X += step P, R -= step Q, Z = R / diagonal; return <R, Z>. O(n m)."""
+    n, m = X.shape
+    square = 0.0
+    for i in range(n):
+        p, q, x, r, z, d = P[i], Q[i], X[i], R[i], Z[i], diagonal[i]
+        for k in range(m):
+            x[k] += step * p[k]
+            rest = r[k] - step * q[k]
+            r[k] = rest
+            z[k] = rest / d[k]
+            square += rest * z[k]
+    return square

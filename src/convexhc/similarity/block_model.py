@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.special import softmax
 
 from convexhc._types import FloatArray, Labels
+from convexhc.kernels.block_model import add_neighbors, update_memberships
 from convexhc.kernels.labels import numbered
 
 
@@ -71,19 +71,16 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
         return _sparse_memberships(sparse.csr_array(adjacency / mean), degree, labels)
     q = np.zeros((n, k))
     q[np.arange(n), labels] = 1.0
-    total = float(degree.sum())
+    links, total = np.empty((n, k)), float(degree.sum())
+    weight = adjacency.data / mean
     for _ in range(SETTINGS.max_updates):
-        links = (adjacency @ q) / mean
+        add_neighbors(adjacency.indptr, adjacency.indices, weight, q, links)
         volume = degree @ q
         inside, outside = _densities(np.einsum("ig,ig->g", q, links), volume, total)
         if inside is None:
             break
-        expected = np.outer(degree, volume * (inside - outside) / total)
-        new = softmax(links * np.log(inside / outside) - expected, axis=1)
-        new = SETTINGS.damping * q + (1.0 - SETTINGS.damping) * new
-        change = float(np.abs(new - q).max())
-        q = new
-        if change < SETTINGS.tol:
+        gain, cost = np.log(inside / outside), volume * (inside - outside) / total
+        if update_memberships(links, degree, gain, cost, SETTINGS.damping, q) < SETTINGS.tol:
             break
     q[q < SETTINGS.min_membership] = 0.0
     return sparse.csr_array(q)

@@ -109,8 +109,24 @@ def _best_candidate(
 
 
 def hard_labels(q: sparse.csr_array) -> Labels:
-    """Group of largest membership of each node."""
-    return np.asarray(q.argmax(axis=1), dtype=np.int64)
+    """Group of largest membership of each node, the first of several.
+
+    Examples
+    --------
+    >>> hard_labels(sparse.csr_array(np.array([[0.5, 0.5, 0.0], [0.0, 0.2, 0.8]])))
+    array([0, 2])
+    """
+    q.sort_indices()
+    count = np.diff(q.indptr)
+    row = np.repeat(np.arange(count.size), count)
+    filled = np.flatnonzero(count)
+    largest = np.zeros(count.size)
+    largest[filled] = np.maximum.reduceat(q.data, q.indptr[filled])
+    at = np.flatnonzero(q.data == largest[row])[::-1]
+    labels = np.zeros(count.size, np.int64)
+    # The first of a row is written last.
+    labels[row[at]] = q.indices[at]
+    return labels
 
 
 def _group_counts(n: int) -> list[int]:

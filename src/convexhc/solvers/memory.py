@@ -54,6 +54,11 @@ def coarse_path_estimate(
     return _solve_bytes(method, groups, m, pairs) + arrays
 
 
+def feature_path(rows: int, pairs: int, n_features: int) -> int:
+    """Peak memory in bytes of a path in feature space: one solve, before W is known."""
+    return _solve_bytes("newton", rows, n_features, pairs)
+
+
 def smooth_dense(n: int) -> int:
     """Peak memory in bytes of computing all modes of a Laplacian of n nodes."""
     return 8 * 4 * n * n

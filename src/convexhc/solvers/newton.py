@@ -31,7 +31,7 @@ from convexhc.model.factorization import SPATIAL, definite_factor
 from convexhc.model.fidelity import Proximity
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.stiff_newton import MAX_ROWS, laplacian_factor, preconditioned_direction
+from convexhc.solvers.round_newton import round_direction
 from convexhc.solvers.warm_start import fused_labels, starting_point
 
 
@@ -48,7 +48,7 @@ class NewtonSettings:
     # Conjugate gradient iterations per Newton step.
     max_cg: int = 500
     # Iterations before a system of many columns counts as stiff.
-    max_plain_cg: int = 40
+    max_plain_cg: int = 8
     # Relative residual at which conjugate gradients stop.
     cg_tol: float = 0.05
     # Iterations without and with groups before a system of few columns is factored instead.
@@ -220,19 +220,18 @@ def _direction(edges: Edges, state: NewtonState) -> FloatArray:
 
 
 def _direction_of_many_columns(edges: Edges, state: NewtonState) -> FloatArray:
-    """Newton direction by conjugate gradients, preconditioned by a factor if they are slow."""
+    """Newton direction by conjugate gradients, with groups of nodes once a system needed them."""
     system = state.sigma, state.mass, edges, state.at
-    can_factor = state.at.round and state.mass.size <= MAX_ROWS
-    if not (can_factor and state.stiff):
-        max_iter = SETTINGS.max_plain_cg if can_factor else SETTINGS.max_cg
-        direction, accurate = newton_direction(state.G, *system, SETTINGS.cg_tol, max_iter)
-        if accurate or not can_factor:
-            return direction
-        state.stiff = True
-    factor = laplacian_factor(*system)
-    if factor is None:
+    if not state.at.round:
         return newton_direction(state.G, *system, SETTINGS.cg_tol, SETTINGS.max_cg)[0]
-    return preconditioned_direction(factor, state.G, *system, SETTINGS.cg_tol, SETTINGS.max_cg)
+    direction, state.stiff = round_direction(
+        state.G,
+        *system,
+        tol=SETTINGS.cg_tol,
+        max_plain=0 if state.stiff else SETTINGS.max_plain_cg,
+        max_iter=SETTINGS.max_cg,
+    )
+    return direction
 
 
 def _newton_step(problem: FusionProblem, state: NewtonState) -> bool:

@@ -1,0 +1,96 @@
+"""What a fit will take before it starts: the road it takes, memory and time."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from dataclasses import dataclass
+
+import numpy as np
+
+from convexhc._text import counted
+from convexhc.commands.inputs import in_features
+from convexhc.graph import Graph
+from convexhc.kernels.threads import limited_threads
+from convexhc.similarity.diffusion_time import N_FEATURES
+from convexhc.similarity.leaves import SETTINGS as LEAVES
+from convexhc.similarity.leaves import has_leaves
+from convexhc.solvers.memory import feature_path, features_of_large
+
+
+@dataclass(frozen=True)
+class FeatureCost:
+    """Figures of the default fit that the benchmarks measured (`benchmarks/features.py`)."""
+
+    # Memory of the process before any graph is read, with its compiled kernels.
+    process_bytes: int = 250_000_000
+    # Weighted pairs per row: node or leaf.
+    pairs_per_row: int = 22
+    # A path of so many rows takes so many seconds, and others by this power of the ratio.
+    rows: int = 1000
+    seconds: float = 20.0
+    exponent: float = 1.6
+    # Features, leaves and test for groups of a large graph, per node.
+    seconds_per_node: float = 8e-4
+    # Report and files of results.
+    seconds_of_report: float = 1.0
+    # A product of two matrices of 1000 rows on the machine of the benchmarks.
+    product_seconds: float = 0.04
+
+
+FEATURES = FeatureCost()
+# Nodes from which a path of the paper's problem takes minutes.
+_MINUTES_OF_PAPER = 1000
+
+
+def road(options: Namespace, n: int) -> str:
+    """How a fit of n nodes proceeds, and what is faster if it takes long.
+
+    Examples
+    --------
+    >>> options = Namespace(weights="multiscale", space="auto", similarity="graph", shift=None)
+    >>> road(options, 100)
+    'in feature space, from 100 single nodes'
+    """
+    descending = getattr(options, "max_clusters", None) is not None
+    if in_features(options):
+        large = _by_graph(options) and has_leaves(n)
+        start = f"about {LEAVES.n_leaves} leaves" if large else counted(n, "single node")
+        return f"in feature space, {'from above, down to' if descending else 'from'} {start}"
+    start = "from above" if descending else f"from {counted(n, 'single node')}"
+    if n < _MINUTES_OF_PAPER:
+        return f"the paper's problem, {start}"
+    above = "" if descending else "--max-clusters 50 (from above) or "
+    return f"the paper's problem, {start}; faster: {above}--space features"
+
+
+def feature_cost(options: Namespace, graph: Graph) -> tuple[int, float]:
+    """Peak memory in bytes and seconds of a fit in feature space, without compilation.
+
+    Measured on other graphs, and scaled by the speed of a matrix product now.
+    """
+    n, cost = graph.n, FEATURES
+    large = _by_graph(options) and has_leaves(n)
+    rows = LEAVES.n_leaves if large else n
+    memory = cost.process_bytes + feature_path(rows, cost.pairs_per_row * rows, N_FEATURES)
+    seconds = cost.seconds_of_report + cost.seconds * (rows / cost.rows) ** cost.exponent
+    if large:
+        memory += features_of_large(n, graph.n_edges, N_FEATURES)
+        seconds += cost.seconds_per_node * n
+    return memory, seconds * _product_seconds() / cost.product_seconds
+
+
+def _by_graph(options: Namespace) -> bool:
+    """Whether the graph determines features and weights: only then there are leaves."""
+    return options.similarity == "graph" and options.shift is None
+
+
+def _product_seconds() -> float:
+    """CPU seconds of a product of two matrices of 1000 rows, on one thread: best of three."""
+    factor, found = np.ones((1000, 1000)), []
+    with limited_threads(1):
+        for _ in range(3):
+            began = time.process_time()
+            factor @ factor
+            found.append(time.process_time() - began)
+    return min(found)

@@ -1,0 +1,66 @@
+"""One mean-field update of a degree-corrected block model, all nodes at once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexhc._types import FloatArray
+from convexhc.kernels.compile import FAST, compiled
+
+Pointer = NDArray[np.int32]
+
+# Exponents farther below the largest are left out: together they are below 1e-8 of a membership.
+_NEGLIGIBLE = -25.0
+
+
+@compiled(fastmath=FAST)
+def add_neighbors(
+    start: Pointer, neighbor: Pointer, weight: FloatArray, q: FloatArray, links: FloatArray
+) -> None:
+    """Write sum_j a_ij q_j to row i of ``links``, for weights in CSR form. O(E k)."""
+    n, k = q.shape
+    for i in range(n):
+        row = links[i]
+        for g in range(k):
+            row[g] = 0.0
+        for p in range(start[i], start[i + 1]):
+            other, a = q[neighbor[p]], weight[p]
+            for g in range(k):
+                row[g] += a * other[g]
+
+
+@compiled(fastmath=FAST)
+def update_memberships(
+    links: FloatArray,
+    degree: FloatArray,
+    gain: FloatArray,
+    cost: FloatArray,
+    damping: float,
+    q: FloatArray,
+) -> float:
+    """Replace q by damping q + (1 - damping) softmax(gain links - degree cost); largest change.
+
+    O(n k), and an exponential for every entry that is not negligible.
+    """
+    n, k = q.shape
+    score, largest = np.empty(k), 0.0
+    for i in range(n):
+        row, mine = links[i], q[i]
+        top = -math.inf
+        for g in range(k):
+            score[g] = gain[g] * row[g] - degree[i] * cost[g]
+            top = max(top, score[g])
+        total = 0.0
+        for g in range(k):
+            below = score[g] - top
+            score[g] = math.exp(below) if below > _NEGLIGIBLE else 0.0
+            total += score[g]
+        scale = (1.0 - damping) / total
+        for g in range(k):
+            new = damping * mine[g] + scale * score[g]
+            largest = max(largest, abs(new - mine[g]))
+            mine[g] = new
+    return largest

@@ -1,0 +1,41 @@
+"""Potentials of layers: dense, sparse and without a factor, they give the same flow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from convexhc.kernels.components import components
+from convexhc.model import weighted_laplacian
+from convexhc.model.weighted_laplacian import Layer
+from laws import seeds
+
+
+@given(seeds, st.sampled_from([0.0, 3.0, 7.0]))
+def test_every_way_to_solve_a_layer_gives_the_same_flow(seed, orders):
+    rng = np.random.default_rng(seed)
+    n, m = 14, 5
+    tail, head = np.triu_indices(n, 1)
+    kept = rng.random(tail.size) < 0.2
+    # Parallel edges, which contraction makes, and several components.
+    ends = np.stack([np.r_[tail[kept], tail[kept][:2]], np.r_[head[kept], head[kept][:2]]])
+    conductance = 10.0 ** rng.uniform(-orders, 0.0, ends.shape[1])
+    component = components(n, *ends, np.ones(ends.shape[1], np.bool_))
+    R = rng.normal(size=(n, m))
+    for g in range(component.max() + 1):
+        R[component == g] -= R[component == g].mean(axis=0)
+    (layer,) = Layer.all_of(n, ends, conductance)
+    found = [layer.flow(layer.potentials(R, factored=factored)) for factored in (True, False)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weighted_laplacian, "DENSE_PIECES", 0)
+        found.append(layer.flow(layer.potentials(R, factored=False)))
+    for flow in found:
+        delivered = np.zeros((n, m))
+        np.add.at(delivered, ends[0], flow)
+        np.subtract.at(delivered, ends[1], flow)
+        assert_allclose(delivered, R, atol=1e-7)
+    assert_allclose(found[1], found[0], atol=1e-6)
+    assert_allclose(found[2], found[0], atol=1e-6)
