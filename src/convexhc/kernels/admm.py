@@ -20,13 +20,20 @@ def nonnegativity_update(
     if pays_to_compile(C.size):
         primal, moved = _nonnegativity_update(C, V, S, tau, relax, right)
         return float(primal), float(moved)
-    X = S + tau * (relax * C + (1.0 - relax) * V)
+    X = relax * C
+    X += (1.0 - relax) * V
+    X *= tau
+    X += S
     np.minimum(X, 0.0, out=S)
-    new = (X - S) / tau
-    residual, change = C - new, new - V
-    V[:] = new
-    right += X - 2.0 * S
-    return float(np.vdot(residual, residual)), float(np.vdot(change, change))
+    X -= S
+    right += X
+    right -= S
+    X /= tau
+    V -= X
+    moved = float(np.vdot(V, V))
+    V[:] = X
+    X -= C
+    return float(np.vdot(X, X)), moved
 
 
 @compiled(fastmath=FAST)

@@ -32,7 +32,7 @@ class DenseDual(Dual):
     """Passes in numpy, and a dense factor of the Newton matrix. O(c m), and O(c m^2) per step."""
 
     def __init__(self, X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> None:
-        super().__init__(X.astype(np.float64), w, u, v)
+        super().__init__(X.astype(np.float64, copy=False), w, u, v)
         self.C = self.X
 
     def evaluate(self) -> float:
@@ -53,10 +53,12 @@ class DenseDual(Dual):
         ridge = max(min(0.1, 0.1 * residual), _LEAST_RIDGE * float(diagonal.max()))
         d = self.w / (A.sum(axis=1) + ridge)
         weighted = d[:, None] * A
-        gram, right, failed = A.T @ weighted, self.rows @ weighted - self.cols, 1
+        right, failed = self.rows @ weighted - self.cols, 1
+        matrix = A.T @ np.negative(weighted, out=weighted)
+        matrix.flat[:: right.size + 1] += diagonal
+        del weighted
         while failed and ridge < np.inf:
-            matrix = -gram
-            matrix.flat[:: right.size + 1] += diagonal + ridge
+            matrix.flat[:: right.size + 1] += ridge
             _, step, failed = dposv(matrix, right)
             ridge *= 100.0
         self.step_v[:] = step

@@ -294,15 +294,20 @@ def _update_in_numpy(
     scratch: Scratch,
 ) -> tuple[float, float]:
     D, stiff = differences(C, edges), rho * edges.stiffness[:, None]
-    X = Y + stiff * (relax * D + (1.0 - relax) * Z)
+    X = relax * D
+    X += (1.0 - relax) * Z
+    X *= stiff
+    X += Y
     scratch.fused[:] = split_rows(X, edges.soft, edges.block, Y)
     X -= Y
     new = X / stiff
     D -= new
-    change = new - Z
+    apart = np.einsum("ek,ek->e", D, D)
+    Z -= new
+    moved = np.einsum("ek,ek->e", Z, Z)
     Z[:] = new
-    scratch.total[:] = adjoint(X - Y, edges, C.shape[0])
-    apart, moved = np.einsum("ek,ek->e", D, D), np.einsum("ek,ek->e", change, change)
+    X -= Y
+    scratch.total[:] = adjoint(X, edges, C.shape[0])
     return float(edges.stiffness @ apart), float(edges.stiffness @ moved)
 
 

@@ -47,7 +47,8 @@ def split_rows(X: FloatArray, soft: FloatArray, block: FloatArray, inside: Float
     keep = np.zeros_like(norm)
     np.divide(block, norm, out=keep, where=outside)
     kept *= np.where(outside, 1.0 - keep, 0.0)[:, None]
-    np.subtract(X, np.copysign(kept, X), out=inside)
+    np.copysign(kept, X, out=kept)
+    np.subtract(X, kept, out=inside)
     return np.asarray(~outside)
 
 
