@@ -109,7 +109,9 @@ def solve(
         solution = run(
             problem, chosen, start=start, tol=tol, max_iter=options.max_iter, on_check=on_check
         )
-        proof = prove_graph(problem, ContractedSolution(alone(problem), solution))
+        proof = prove_graph(
+            problem, ContractedSolution(alone(problem), solution), thorough=options.prove
+        )
         done = proof.is_proven or tol <= LEAST_TOL or solution.status is not Status.SOLVED
         if done or not options.prove:
             break

@@ -117,7 +117,7 @@ class GraphModel:
         if found is None:
             return None
         found, tol = self._settled(problem, found)
-        found = replace(found, proof=prove_graph(problem, found))
+        found = replace(found, proof=prove_graph(problem, found, thorough=self.prove))
         if not self.prove:
             return found
         return prove_tighter(problem, found, self._choose, tol=tol, max_iter=self.max_iter)
