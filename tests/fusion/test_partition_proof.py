@@ -146,6 +146,14 @@ def test_errors_fit_up_to_the_slack_of_the_tree(share, expected):
         assert len(set(found.tolist())) > 1
 
 
+def test_the_dual_between_two_parts_may_be_anything():
+    # The first edge has no room for the error, and the second none for any dual on the first.
+    flow = np.array([[0.4, 0.0], [0.5, 0.0]])
+    errors = Leaving(np.array([1.2, 0.0, 0.0]), None)
+    found = proven_groups(np.zeros(3, np.int64), InnerFlow(CHAIN, flow, np.zeros(3)), errors)
+    np.testing.assert_array_equal(found, [0, 1, 2])
+
+
 def test_what_is_unmet_counts_like_errors():
     flow, none = np.zeros((2, 2)), Leaving(np.zeros(3), None)
     labels = np.zeros(3, np.int64)
