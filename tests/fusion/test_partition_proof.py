@@ -146,12 +146,21 @@ def test_errors_fit_up_to_the_slack_of_the_tree(share, expected):
         assert len(set(found.tolist())) > 1
 
 
+def test_the_dual_between_two_parts_may_be_anything():
+    # The first edge has no room for the error, and the second none for any dual on the first.
+    flow = np.array([[0.4, 0.0], [0.5, 0.0]])
+    errors = Leaving(np.array([1.2, 0.0, 0.0]), None)
+    found = proven_groups(np.zeros(3, np.int64), InnerFlow(CHAIN, flow, np.zeros(3)), errors)
+    np.testing.assert_array_equal(found, [0, 1, 2])
+
+
 def test_what_is_unmet_counts_like_errors():
     flow, none = np.zeros((2, 2)), Leaving(np.zeros(3), None)
     labels = np.zeros(3, np.int64)
-    for unmet, whole in ((1.4, True), (1.6, False)):
-        found = proven_groups(labels, InnerFlow(CHAIN, flow, np.array([unmet, 0, 0])), none)
-        assert (found.max() == 0) == whole
+    for end in (np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])):
+        for unmet, whole in ((1.4, True), (1.6, False)):
+            found = proven_groups(labels, InnerFlow(CHAIN, flow, unmet * end), none)
+            assert (found.max() == 0) == whole
 
 
 def test_a_flow_outside_its_ball_is_not_a_proof():

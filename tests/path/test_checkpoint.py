@@ -162,7 +162,7 @@ def test_unwritten_levels_survive_an_interrupt(
     after, kernel, whole, unhurried, tmp_path, monkeypatch
 ):
     """Ctrl-C is pressed during a solve."""
-    solve, solved = graph_model.solve_graph, []
+    solve, solved = graph_model.GraphModel.solve, []
 
     def interrupted(*given, **options):
         if len(solved) == after:
@@ -171,7 +171,7 @@ def test_unwritten_levels_survive_an_interrupt(
         return solved[-1]
 
     with monkeypatch.context() as patched:
-        patched.setattr(graph_model, "solve_graph", interrupted)
+        patched.setattr(graph_model.GraphModel, "solve", interrupted)
         with pytest.raises(KeyboardInterrupt):
             solve_path(kernel, checkpoint=tmp_path / "run.npz")
     assert unhurried == [1, after]

@@ -131,7 +131,9 @@ def solve(
                 # The solver halves the problem.
                 on_check=lambda n_iter, halved: listen(n_iter, halved.scaled(2.0)),
             )
-            proof = prove_graph(problem, ContractedSolution(alone(problem), solution))
+            proof = prove_graph(
+                problem, ContractedSolution(alone(problem), solution), thorough=options.prove
+            )
             done = proof.is_proven or tol <= LEAST_TOL or solution.status is not Status.SOLVED
             if done or not options.prove:
                 break

@@ -37,11 +37,15 @@ _TARGET_LOAD = 0.98
 _MAX_NUMBERS = 20_000_000
 
 
-def prove_graph(problem: FusionProblem, solution: ContractedSolution) -> Proof:
+def prove_graph(
+    problem: FusionProblem, solution: ContractedSolution, *, thorough: bool = False
+) -> Proof:
     """Bound the clusters of the minimiser by a contracted solution with a certificate.
 
     The cost is that of one proof of the certificate: a factor and a solve per column inside every
-    cluster. Where the demand or a flow has too many numbers, the clusters stay unproven.
+    cluster. That is spent only if all clusters are proven apart, or with ``thorough``, which also
+    adapts flows to keep away from their balls. Where the demand or a flow has too many numbers, the
+    clusters stay unproven.
     """
     labels = solution.labels
     n, m = problem.shape
@@ -54,7 +58,8 @@ def prove_graph(problem: FusionProblem, solution: ContractedSolution) -> Proof:
     joined = coarsest(labels, pairs.tail, pairs.head, apart)
     isolated = np.bincount(labels)[labels] == np.bincount(joined)[joined]
     hopeful = isolated & (np.bincount(labels)[labels] > 1)
-    if n * m > _MAX_NUMBERS or pairs.tail.size * m > _MAX_NUMBERS or not hopeful.any():
+    worthwhile = hopeful.any() and (thorough or bool(isolated.all()))
+    if n * m > _MAX_NUMBERS or pairs.tail.size * m > _MAX_NUMBERS or not worthwhile:
         return Proof(np.arange(n), joined)
     least = least_eigenvalue(problem.fidelity)
     distance = np.sqrt(2.0 * gap / least) if least > 0.0 else np.inf
@@ -63,7 +68,8 @@ def prove_graph(problem: FusionProblem, solution: ContractedSolution) -> Proof:
     _, error = dual_errors(C, Y, pairs, reach, signs)
     boundary = Boundary(pairs.tail, pairs.head, contraction.between, error, signs)
     demand = Demand.of(problem, labels, contraction.between, Y)
-    finest = _finest(problem, demand, boundary, hopeful, solution.conductances)
+    known = solution.conductances
+    finest = _finest(problem, demand, boundary, hopeful, known, attempts=2 if thorough else 1)
     return Proof(finest, joined)
 
 
@@ -90,7 +96,7 @@ def prove_tighter(
         if solved.small.status is not found.small.status:
             # It is within the tolerance that was asked for, if not within the lower one.
             solved = replace(solved, small=replace(solved.small, status=found.small.status))
-        found = replace(solved, proof=prove_graph(problem, solved))
+        found = replace(solved, proof=prove_graph(problem, solved, thorough=True))
     return found
 
 
@@ -100,6 +106,7 @@ def _finest(
     boundary: Boundary,
     hopeful: BoolArray,
     conductances: Conductances | None,
+    attempts: int,
 ) -> Labels:
     """The finest partition at the minimiser, of the clusters of the ``hopeful`` nodes."""
     labels, n = demand.labels, demand.labels.size
@@ -109,13 +116,15 @@ def _finest(
     tried = np.zeros(int(labels.max()) + 1, np.bool_)
     tried[labels[hopeful]] = True
     whole, finest = ~tried, np.arange(n)
-    for attempt in range(2):
+    for attempt in range(attempts):
         if attempt:
             smaller = problem.at(_TARGET_LOAD * problem.lam).penalty.edges
             find_slack(smaller, demand, of, initial_conductances(problem), tried & ~whole)
         inner = _inner_flow(problem, demand, of)
         finest = proven_groups(labels, inner, leaving)
-        whole = routed_clusters(labels, inner, boundary, _whole(labels, finest), tried)
+        whole = routed_clusters(
+            labels, inner, boundary, _whole(labels, finest), tried, rounds=2 * attempts - 1
+        )
         finest = numbered_by_first(np.where(whole[labels], labels, finest + n))
         if whole[tried].all():
             break

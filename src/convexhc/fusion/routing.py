@@ -18,8 +18,6 @@ from convexhc.kernels.dual_errors import ball_slack
 
 # Numbers of a routing matrix up to which it is formed.
 _MAX_NUMBERS = 5_000_000
-# Rounds in which conductances follow what is left of the slack.
-_ROUNDS = 3
 # Least conductance relative to the largest.
 _LEAST = 1e-6
 
@@ -48,13 +46,20 @@ class Boundary:
 
 
 def routed_clusters(
-    labels: Labels, inner: InnerFlow, boundary: Boundary, proven: BoolArray, tried: BoolArray
+    labels: Labels,
+    inner: InnerFlow,
+    boundary: Boundary,
+    proven: BoolArray,
+    tried: BoolArray,
+    *,
+    rounds: int = 3,
 ) -> BoolArray:
     """Clusters that are proven together: ``proven`` are known to be, and ``tried`` may be.
 
     Duals of the edges to one node, or to a cluster that is proven together, have one error in
     common: they all run to the same centroid. What they add to a flow is added up before absolute
-    values are taken. A cluster that is proven may so help to prove its neighbours.
+    values are taken. A cluster that is proven may so help to prove its neighbours. Conductances
+    follow what is left of the slack for some ``rounds``.
     """
     cluster = labels[inner.edges.tail]
     order = np.argsort(cluster, kind="stable")
@@ -72,7 +77,7 @@ def routed_clusters(
             helped[a] = np.count_nonzero(proven[far])
             nodes = nodes_by_cluster[first_node[a] : first_node[a + 1]]
             at = order[first[a] : first[a + 1]]
-            proven[a] = _fits(nodes, at, inner, boundary, pairs, proven[far])
+            proven[a] = _fits(nodes, at, inner, boundary, pairs, proven[far], rounds)
         if int(proven.sum()) == known:
             return proven
 
@@ -84,6 +89,7 @@ def _fits(
     boundary: Boundary,
     pairs: IntArray,
     common: BoolArray,
+    rounds: int,
 ) -> bool:
     """Whether a cluster of these nodes and inner edges can carry every error.
 
@@ -96,7 +102,7 @@ def _fits(
     slack = ball_slack(flow, chosen.soft, chosen.block)
     share = boundary.share[nodes][:, pairs].toarray()
     conductance = np.maximum(slack, 0.0)
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         conductance = np.maximum(conductance, _LEAST * conductance.max())
         if not conductance.max() > 0.0:
             return False

@@ -28,7 +28,7 @@ _IDENTICAL = 1e-9
 # Nodes above which a path from above starts from pieces: below, solves save what proofs cost.
 _LARGE = 5000
 # Share of the tolerance at which labels are settled: of 200 partitions, 15 were wrong without, 3
-# with it (benchmarks/labels.py).
+# with it (docs/robustness.md).
 _LABEL_SHARE = 1e-2
 # Nodes up to which they are: beyond, a tighter solve costs too much.
 _SETTLED_NODES = 1000
@@ -117,7 +117,7 @@ class GraphModel:
         if found is None:
             return None
         found, tol = self._settled(problem, found)
-        found = replace(found, proof=prove_graph(problem, found))
+        found = replace(found, proof=prove_graph(problem, found, thorough=self.prove))
         if not self.prove:
             return found
         return prove_tighter(problem, found, self._choose, tol=tol, max_iter=self.max_iter)
