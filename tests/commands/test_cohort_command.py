@@ -96,7 +96,7 @@ def test_the_folder_holds_what_was_found(finished: Path) -> None:
     assert means == {"all", "sub-1", "sub-2"}
     for folder in [*(finished / "subjects").iterdir(), *(finished / "consensus").iterdir()]:
         assert {file.name for file in folder.iterdir()} == set(FILES)
-    rows = table((finished / "cohort.csv"))
+    rows = table(finished / "cohort.csv")
     assert [row["subject"] for row in rows] == subjects
     assert {row["status"] for row in rows} == {"solved"}
     assert [row["group"] for row in rows] == ["sub-1", "sub-1", "sub-2", "sub-2"]
@@ -116,7 +116,7 @@ def test_the_numbers_are_those_of_python(finished: Path, scans: Path) -> None:
     matrix = np.array([row[1:] for row in rows[1:]], dtype=float)
     np.testing.assert_array_equal(matrix, cohort.distances().matrix)
     groups = read_groups(scans / "groups.csv", find_subjects([str(file) for file in files]))
-    tests = table((finished / "tests.csv"))
+    tests = table(finished / "tests.csv")
     expected = cohort.compare({name: groups[str(name)] for name in cohort.paths})
     assert float(tests[0]["discriminability"]) == expected.discriminability
     assert float(tests[0]["p_value"]) == expected.p_value
@@ -191,7 +191,7 @@ def test_failures_are_kept_apart(
     said = capsys.readouterr().err.strip()
     assert "\n" not in said
     assert "2 of 4 subjects failed: bad: " in said
-    rows = table((out / "cohort.csv"))
+    rows = table(out / "cohort.csv")
     assert [row["status"] == "solved" for row in rows] == [True, True, False, False]
     assert (out / "cohort.html").exists()
     assert not (out / "tests.csv").exists()
