@@ -19,7 +19,8 @@ function treeHeading(data) {
   const group = data.name.startsWith("group ") ? DATA.groups.indexOf(data.name.slice(6)) : -1;
   const subjects = counted(data.subjects ?? SOLVED.length, "subject");
   const title = data.kind === "mean" ? "Mean graph" : group < 0 ? "All subjects" : DATA.groups[group];
-  const branches = counted(data.parent.length - data.names.length - 1, "shared branch").replace(/branchs$/, "branches");
+  const shared = data.parent.length - data.names.length - 1;
+  const branches = `${shared} shared ${shared === 1 ? "branch" : "branches"}`;
   const note = data.kind === "mean" ? `convex path, ${subjects}` : `${subjects}, ${branches}`;
   const heading = element("h3", {});
   if (group >= 0) heading.append(groupDot(group));
