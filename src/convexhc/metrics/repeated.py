@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.labels import numbered
@@ -194,6 +193,9 @@ def _checked_groups(distance: ArrayLike, subject: ArrayLike) -> tuple[FloatArray
 
 def _share_closer(matrix: FloatArray) -> FloatArray:
     """Entry (i, j): how many k are farther from i than j is, ties counting half; 0 for i = j."""
+    # Imported here because scipy.stats takes long to import.
+    from scipy.stats import rankdata
+
     m = len(matrix)
     others = matrix[~np.eye(m, dtype=bool)].reshape(m, m - 1)
     farther = np.zeros((m, m))

@@ -19,7 +19,9 @@ function treeHeading(data) {
   const group = data.name.startsWith("group ") ? DATA.groups.indexOf(data.name.slice(6)) : -1;
   const subjects = counted(data.subjects ?? SOLVED.length, "subject");
   const title = data.kind === "mean" ? "Mean graph" : group < 0 ? "All subjects" : DATA.groups[group];
-  const note = data.kind === "mean" ? `convex path, ${subjects}` : `majority-rule tree, ${subjects}`;
+  const shared = data.parent.length - data.names.length - 1;
+  const branches = `${shared} shared ${shared === 1 ? "branch" : "branches"}`;
+  const note = data.kind === "mean" ? `convex path, ${subjects}` : `${subjects}, ${branches}`;
   const heading = element("h3", {});
   if (group >= 0) heading.append(groupDot(group));
   heading.append(element("span", { textContent: title }), element("span", { className: "note", textContent: note }));
@@ -115,7 +117,7 @@ function makeTrees() {
   });
   show(FIRST_TREES);
   byId("trees-caption").textContent =
-    "Majority-rule trees have the clades of more than half of the subjects; their branch lengths have no meaning. " +
+    "Trees of subjects are majority-rule trees, with the clades of more than half of them; their branch lengths have no meaning. " +
     "Colours, here and below, are the clusters suggested for the mean graph of all subjects.";
   return () => {
     for (const one of made) one.draw();
