@@ -11,8 +11,9 @@ path = convexhc.cluster(nx.les_miserables_graph())
 print(path.summary())
 
 # At a level of lam, single characters at the boundary count as clusters; in a pruning they do not.
-for by in ("lam", "pruning"):
-    clusters = path.clusters(n_clusters=6, by=by)
+# No level has exactly six clusters.
+for by, count in (("lam", 7), ("pruning", 6)):
+    clusters = path.clusters(n_clusters=count, by=by)
     print(f"by {by}: sizes {sorted((len(members) for members in clusters), reverse=True)}")
 
 for members in path.clusters(n_clusters=6):
