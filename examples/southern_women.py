@@ -1,9 +1,9 @@
 """Southern women: the bipartite network of women and social events, projected on the women.
 
 Nearly every pair of women met at some event, so that the projection has no groups beyond chance
-(`convexhc.cluster(women)` says so). The problem of the paper, on the two-hop similarity and with few
-weights, from 2 to 8 neighbours, has two clusters of nine women each. With all weights nearly all
-nodes fuse at once, except two.
+(`convexhc.cluster(women)` says so). The problem of the paper, on the two-hop similarity and with
+few weights, from 2 to 8 neighbours, has two clusters of nine women each. With all weights nearly
+all nodes fuse at once, except two.
 """
 
 import networkx as nx
