@@ -18,10 +18,10 @@ print(path.summary())
 
 # %%
 # At a level of lam, single characters at the boundary count as clusters; in a pruning of the tree
-# they do not.
+# they do not. No level has exactly six clusters.
 
-for by in ("lam", "pruning"):
-    clusters = path.clusters(n_clusters=6, by=by)
+for by, count in (("lam", 7), ("pruning", 6)):
+    clusters = path.clusters(n_clusters=count, by=by)
     print(f"by {by}: sizes {sorted((len(members) for members in clusters), reverse=True)}")
 
 for members in path.clusters(n_clusters=6):

@@ -38,6 +38,7 @@ from convexhc.api import cluster, solve_features_path, solve_path, solve_points_
 from convexhc.api.single_lam import solve
 from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 from convexhc.graph import Graph
+from convexhc.path.cautions import FewerClustersWarning
 
 
 @pytest.mark.parametrize(("n_clusters", "expected"), [(4, GROUPS), (2, PAIRS), (1, 0 * PAIRS)])
@@ -356,7 +357,9 @@ def test_without_edges_clusters_merge_only_at_the_top(n_clusters):
         assert fitted.n_connected_components_ == 4
         assert fitted.n_clusters_ == (4 if n_clusters is None else n_clusters)
         # There is no lam at which only some of them are merged.
-        assert fitted.path_.labels(n_clusters=3, by="lam").max() == 0
+        with pytest.warns(FewerClustersWarning, match="1 cluster, 3 were asked for"):
+            labels = fitted.path_.labels(n_clusters=3, by="lam")
+        assert labels.max() == 0
 
 
 def test_an_exhausted_budget_raises_a_warning():

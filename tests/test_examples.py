@@ -57,7 +57,7 @@ def test_southern_women_fall_into_two_groups_of_nine(run):
 def test_les_miserables_has_no_single_characters_in_its_pruning(run):
     variables, printed = run("les_miserables")
     path = variables["path"]
-    level = path.clusters(n_clusters=6, by="lam")
+    level = path.clusters(n_clusters=7, by="lam")
     pruned = path.clusters(n_clusters=6)
     assert min(map(len, pruned)) >= 4
     assert len(pruned) == 6

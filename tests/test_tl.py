@@ -98,13 +98,14 @@ def test_the_similarity_may_be_chosen(adata, made):
 
 
 def assert_same_tree(found, expected):
+    if sparse.issparse(expected):
+        assert_array_equal(found.toarray(), expected.toarray())
+        return
     assert type(found) is type(expected) or np.isscalar(expected)
     if isinstance(expected, dict):
         assert found.keys() == expected.keys()
         for key, value in expected.items():
             assert_same_tree(found[key], value)
-    elif sparse.issparse(expected):
-        assert_array_equal(found.toarray(), expected.toarray())
     else:
         assert_array_equal(found, expected)
 

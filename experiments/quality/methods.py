@@ -14,7 +14,6 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from typing import Any, Literal, Protocol
 
@@ -146,7 +145,7 @@ class ConvexBefore(_Always):
             return _former("precomputed").fit(K)
 
         seconds, model = _timed_quietly(fit)
-        cut = partial(model.path_.labels, by="lam")
+        cut = model.path_.tree.labels
         return _read(given, seconds, model, cut, model.path_.tree.suggest()[1])
 
 
