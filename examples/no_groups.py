@@ -16,8 +16,10 @@ noise = nx.gnp_random_graph(60, 0.15, seed=1)
 groups = nx.planted_partition_graph(4, 15, 0.5, 0.03, seed=1)
 paths = {name: convexhc.cluster(g) for name, g in [("noise", noise), ("groups", groups)]}
 for name, path in paths.items():
-    print(f"{name}: {path.suggestion.n_clusters} clusters suggested, "
-          f"confident: {path.suggestion.confident}")  # fmt: skip
+    print(
+        f"{name}: {path.suggestion.n_clusters} clusters suggested, "
+        f"confident: {path.suggestion.confident}"
+    )
 
 # %%
 # Both trees can be cut, but only one of them means something.

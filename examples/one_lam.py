@@ -15,8 +15,10 @@ graph = convexhc.datasets.fractal_graph(n_meta=2, n_super=3, clique=4, random_st
 K = convexhc.similarity.two_hop(graph.adjacency)
 solutions = [convexhc.solve(K, lam=lam) for lam in (0.1, 1.0, 6.0)]
 for solution in solutions:
-    print(f"lam {solution.lam:4.1f}: {solution.n_clusters:2d} clusters, {solution.status.name}, "
-          f"relative gap {solution.relative_gap:.0e}")  # fmt: skip
+    print(
+        f"lam {solution.lam:4.1f}: {solution.n_clusters:2d} clusters, {solution.status.name}, "
+        f"relative gap {solution.relative_gap:.0e}"
+    )
 
 # %%
 # The centroids at the three lam. Nodes of one cluster have equal rows.

@@ -25,8 +25,10 @@ labels = model.fit_predict(wine.data)
 fitted = model[-1]
 
 print(fitted.path_.summary())
-print(f"{fitted.n_clusters_} clusters, adjusted Rand index with the cultivars "
-      f"{adjusted_rand_score(wine.target, labels):.2f}")  # fmt: skip
+print(
+    f"{fitted.n_clusters_} clusters, adjusted Rand index with the cultivars "
+    f"{adjusted_rand_score(wine.target, labels):.2f}"
+)
 
 # %%
 # Clusters and cultivars on the first two principal components.
