@@ -347,7 +347,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str, str]] = {
         lambda: similarity.two_hop(GOOD, shift=-1.0),
         ValueError,
         "received -1.0",
-        "shift, unless 'auto', must be finite and not negative",
+        "shift, unless 'auto', must be between 0 and 1e+60",
     ),
     "shift that is no number": (
         lambda: similarity.normalized(GOOD, shift="some"),

@@ -11,7 +11,7 @@ import pytest
 
 import convexhc
 from convexhc.export import FORMATS, format_of
-from convexhc.path.scales import MAX_FURTHER, suggested_partitions
+from convexhc.path.exported_partitions import suggested_partitions
 
 # Names with what XML, CSV and JSON have to escape, two of which are equal as text.
 AWKWARD = [
@@ -48,7 +48,7 @@ def test_the_suggested_scale_comes_first_and_few_follow(path):
     assert next(iter(found)) == "cluster"
     np.testing.assert_array_equal(found["cluster"], path.suggestion.labels)
     others = list(found.items())[1:]
-    assert 1 <= len(others) <= MAX_FURTHER
+    assert 1 <= len(others) <= len(path.scales)
     counts = [int(labels.max()) + 1 for _, labels in others]
     assert [name for name, _ in others] == [f"clusters_{k}" for k in sorted(counts)]
     assert path.suggestion.n_clusters not in counts

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexhc import ConvexHierarchicalClustering, similarity
+from convexhc.path.cautions import FewerClustersWarning
 from convexhc.similarity.structure import NoStructureWarning
 from convexhc.tree import cut_linkage
 from experiments.baselines import Linkage, Louvain, Paris, Spectral
@@ -165,10 +166,17 @@ def _read(
 ) -> Found:
     """Result of a fitted path with one kind of cut."""
     structure = getattr(model.path_, "structure", None)
+
+    def at(k: int) -> Labels:
+        with warnings.catch_warnings():
+            # A horizontal cut with fewer clusters gets the score it deserves.
+            warnings.simplefilter("ignore", FewerClustersWarning)
+            return cut(n_clusters=k)
+
     return Found(
         seconds=seconds,
-        at=lambda k: cut(n_clusters=k),
-        cuts=lambda: [cut(n_clusters=k) for k in _numbers(given.n)],
+        at=at,
+        cuts=lambda: [at(k) for k in _numbers(given.n)],
         chosen=chosen,
         linkage=model.path_.linkage,
         counts=model.path_.n_clusters,
