@@ -115,8 +115,8 @@ def _edge_columns(
         raise ValueError(
             f"the DataFrame of shape {shape} is neither a square matrix whose index equals its "
             f"columns, nor a table of edges with columns {pairs}: its columns are "
-            f"{list(columns[:6])}; relabel it if it is a matrix, or name the columns of the two ends, "
-            "and of the weight if there is one, with as_graph(..., columns=...)"
+            f"{list(columns[:6])}; relabel it if it is a matrix, or name the columns of the two "
+            "ends, and of the weight if there is one, with as_graph(..., columns=...)"
         )
     return places
 
