@@ -3,7 +3,8 @@
 ``path_data`` and ``figure_data`` collect what the page of a path shows, ``array_encoding`` makes
 arrays short, ``document`` assembles the page and ``notebook`` the notebook view; the directory
 ``page/`` holds the HTML template, the style sheet and the scripts. ``cohort_data``,
-``cohort_document`` and ``cohort/`` are the same for a cohort, with the style sheet of ``page/``.
+``cohort_document`` and ``cohort/`` are the same for a cohort, with the style sheet of ``page/``;
+``shared/`` has the scripts of both.
 """
 
 from convexhc.report.cohort_document import write_cohort_report

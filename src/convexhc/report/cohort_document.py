@@ -16,6 +16,8 @@ from convexhc.report.template import fill_template
 
 # Scripts in the order of concatenation; each uses only those before it when loaded.
 SCRIPTS = (
+    "shared/basics.js",
+    "shared/theme.js",
     "cohort/data.js",
     "page/surface.js",
     "cohort/matrix.js",

@@ -26,22 +26,24 @@ from convexhc.resampling.support import Support
 
 # Scripts in the order of concatenation; each uses only those before it when loaded.
 SCRIPTS = (
-    "data.js",
-    "axis.js",
-    "surface.js",
-    "attributes.js",
-    "save.js",
-    "zoom.js",
-    "scan.js",
-    "distances.js",
-    "graph.js",
-    "trajectories.js",
-    "heatmap.js",
-    "tree.js",
-    "clusters.js",
-    "levels.js",
-    "search.js",
-    "main.js",
+    "shared/basics.js",
+    "shared/theme.js",
+    "page/data.js",
+    "page/axis.js",
+    "page/surface.js",
+    "page/attributes.js",
+    "page/save.js",
+    "page/zoom.js",
+    "page/scan.js",
+    "page/distances.js",
+    "page/graph.js",
+    "page/trajectories.js",
+    "page/heatmap.js",
+    "page/tree.js",
+    "page/clusters.js",
+    "page/levels.js",
+    "page/search.js",
+    "page/main.js",
 )
 
 
@@ -159,7 +161,7 @@ def report_html(
         title=heading,
         summary=path.summary(),
         styles=["page/style.css"],
-        scripts=[f"page/{name}" for name in SCRIPTS],
+        scripts=SCRIPTS,
     )
 
 

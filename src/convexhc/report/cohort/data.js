@@ -1,9 +1,4 @@
-"use strict";
-// The embedded data, the state of the page, and the small tools that all figures share.
-
-const DATA = JSON.parse(document.getElementById("data").textContent);
-
-const byId = (id) => document.getElementById(id);
+// What is derived from the embedded data: subjects, groups, colours, distances.
 
 // Subjects with a path, in the order of the matrices.
 const SOLVED = DATA.subjects.filter((subject) => subject.place >= 0).sort((a, b) => a.place - b.place);
@@ -23,52 +18,11 @@ const GROUPED = DATA.groups.length > 1;
 
 const state = { theme: "light", metric: 0, order: GROUPED ? "group" : "tree", chosen: -1 };
 
-async function decodeArray(encoded) {
-  const bytes = Uint8Array.from(atob(encoded.data), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const buffer = await new Response(stream).arrayBuffer();
-  const types = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
-  return new types[encoded.bytes](buffer);
-}
-
-// Replace every encoded array in the data by its numbers.
-async function decodeAll(value) {
-  for (const [key, inner] of Object.entries(value)) {
-    if (inner === null || typeof inner !== "object") continue;
-    if (typeof inner.data === "string" && inner.bytes) value[key] = await decodeArray(inner);
-    else await decodeAll(inner);
-  }
-}
-
-const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-
-function formatNumber(value) {
-  if (value === null || value === undefined) return "";
-  const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(1).replace(".0e", "e");
-  return String(Number(value.toPrecision(3)));
-}
+// A number, or nothing if there is none.
+const numberText = (value) => (value === null || value === undefined ? "" : formatNumber(value));
 
 // Distances and shares are between 0 and 1, or little more: three decimals, aligned in columns.
 const fixed = (value) => (value === null || value === undefined ? "" : value.toFixed(3));
-
-function element(tag, properties = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name.startsWith("aria-") || name === "role" || name === "scope") made.setAttribute(name, value);
-    else made[name] = value;
-  }
-  made.append(...children);
-  return made;
-}
-
-// Colours of the style sheet, cached until the theme changes: computed styles are slow.
-const themeColors = new Map();
-
-function themeColor(name) {
-  if (!themeColors.has(name)) themeColors.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
-  return themeColors.get(name);
-}
 
 const colorOf = (index) => (index < 0 ? DATA.neutral[state.theme] : DATA.palette[state.theme][index % DATA.palette[state.theme].length]);
 

@@ -56,7 +56,7 @@ function makeSpread() {
     for (const tick of ticks) {
       const x = left + ((tick - scale.low) / (scale.high - scale.low)) * box[1];
       surface.segments([x, top, x, box[2]], { stroke: themeColor("--grid") });
-      surface.text(formatNumber(tick), x, tall - 8, { fill: themeColor("--soft"), anchor: "middle" });
+      surface.text(numberText(tick), x, tall - 8, { fill: themeColor("--soft"), anchor: "middle" });
     }
     drawHistogram(between, betweenColor(), scale, shares[1], box, [5, 3]);
     drawHistogram(within, withinColor(), scale, shares[0], box);
@@ -126,7 +126,7 @@ function makeGroupMeans() {
     const x = (value) => left + ((value - low) / (high - low)) * (width - left - right);
     for (const tick of roundTicks(low, high, Math.max(3, (width - left) / 90))) {
       surface.segments([x(tick), 2, x(tick), tall - bottom], { stroke: themeColor("--grid") });
-      surface.text(formatNumber(tick), x(tick), tall - 6, { fill: themeColor("--soft"), anchor: "middle" });
+      surface.text(numberText(tick), x(tick), tall - 6, { fill: themeColor("--soft"), anchor: "middle" });
     }
     rows.forEach(({ name, group, within, between }, at) => {
       const y = 4 + (at + 0.5) * row;

@@ -19,31 +19,6 @@ function choose(subject) {
   refresh();
 }
 
-function setTheme(theme) {
-  state.theme = theme;
-  themeColors.clear();
-  document.documentElement.dataset.theme = theme;
-  byId("theme").textContent = theme === "dark" ? "Light" : "Dark";
-  byId("theme").setAttribute("aria-label", `Switch to ${theme === "dark" ? "light" : "dark"} colours`);
-  recolorDots();
-}
-
-function makeTheme() {
-  const system = window.matchMedia("(prefers-color-scheme: dark)");
-  let followsSystem = true;
-  setTheme(system.matches ? "dark" : "light");
-  system.addEventListener("change", () => {
-    if (!followsSystem) return;
-    setTheme(system.matches ? "dark" : "light");
-    refresh();
-  });
-  byId("theme").addEventListener("click", () => {
-    followsSystem = false;
-    setTheme(state.theme === "dark" ? "light" : "dark");
-    refresh();
-  });
-}
-
 function showLead() {
   const parts = [counted(DATA.subjects.length, "subject")];
   if (GROUPED) parts[0] += ` in ${counted(DATA.groups.length, "group")}`;
@@ -76,6 +51,7 @@ function makePrinting() {
 
 async function start() {
   await decodeAll(DATA);
+  themeListeners.push(recolorDots);
   makeTheme();
   byId("main").hidden = false;
   showLead();

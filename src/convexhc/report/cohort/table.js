@@ -124,7 +124,7 @@ function makeTests(goTo) {
     const button = element("button", { type: "button", textContent: metricName(one.label) });
     const test = DATA.tests[at];
     const numbers = tested
-      ? [interval(test, "within"), interval(test, "between"), interval(test, "discriminability"), element("td", { className: "number", textContent: formatNumber(test.p_value) })]
+      ? [interval(test, "within"), interval(test, "between"), interval(test, "discriminability"), element("td", { className: "number", textContent: numberText(test.p_value) })]
       : [element("td", { className: "number", textContent: fixed(meanDistance(one)) })];
     const row = element("tr", {}, element("td", {}, button), ...numbers, element("td", { textContent: one.meaning }));
     row.addEventListener("click", () => goTo(at));

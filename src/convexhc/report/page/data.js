@@ -1,32 +1,11 @@
-"use strict";
-// The embedded data, and what is derived from it: partitions, clusters, colours.
+// What is derived from the embedded data: partitions, clusters, colours.
 
-const DATA = JSON.parse(document.getElementById("data").textContent);
 const NODES = DATA.names.length;
 const LEVELS = DATA.lam.length;
-
-const byId = (id) => document.getElementById(id);
 
 // Above either size, SVG is slow and figures are drawn on a canvas.
 const CANVAS_NODES = 600;
 const CANVAS_EDGES = 5000;
-
-async function decodeArray(encoded) {
-  const bytes = Uint8Array.from(atob(encoded.data), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const buffer = await new Response(stream).arrayBuffer();
-  const types = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
-  return new types[encoded.bytes](buffer);
-}
-
-// Replace every encoded array in the data by its numbers.
-async function decodeAll(value) {
-  for (const [key, inner] of Object.entries(value)) {
-    if (inner === null || typeof inner !== "object") continue;
-    if (typeof inner.data === "string" && inner.bytes) value[key] = await decodeArray(inner);
-    else if (!Array.isArray(inner) || typeof inner[0] === "object") await decodeAll(inner);
-  }
-}
 
 // One row per level: the smallest member of the cluster of each node.
 let firsts = [];
@@ -101,33 +80,6 @@ function colorOf(cluster) {
 function selectedCluster() {
   const node = state.node >= 0 ? state.node : state.anchor;
   return node < 0 ? null : clusterOf(node);
-}
-
-function formatNumber(value) {
-  if (value === null || value === undefined) return "unknown";
-  const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(1).replace(".0e", "e");
-  return String(Number(value.toPrecision(3)));
-}
-
-const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-
-function element(tag, properties = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name.startsWith("aria-") || name === "role") made.setAttribute(name, value);
-    else made[name] = value;
-  }
-  made.append(...children);
-  return made;
-}
-
-// Colours of the style sheet, cached until the theme changes: computed styles are slow.
-const themeColors = new Map();
-
-function themeColor(name) {
-  if (!themeColors.has(name)) themeColors.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
-  return themeColors.get(name);
 }
 
 // Widths of the figures, read together before drawing: alternating reads and writes would force

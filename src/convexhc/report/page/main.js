@@ -86,30 +86,6 @@ function makeSlider() {
   };
 }
 
-function setTheme(theme) {
-  state.theme = theme;
-  themeColors.clear();
-  document.documentElement.dataset.theme = theme;
-  byId("theme").textContent = theme === "dark" ? "Light" : "Dark";
-  byId("theme").setAttribute("aria-label", `Switch to ${theme === "dark" ? "light" : "dark"} colours`);
-}
-
-function makeTheme() {
-  const system = window.matchMedia("(prefers-color-scheme: dark)");
-  let followsSystem = true;
-  setTheme(system.matches ? "dark" : "light");
-  system.addEventListener("change", () => {
-    if (!followsSystem) return;
-    setTheme(system.matches ? "dark" : "light");
-    refresh();
-  });
-  byId("theme").addEventListener("click", () => {
-    followsSystem = false;
-    setTheme(state.theme === "dark" ? "light" : "dark");
-    refresh();
-  });
-}
-
 // Print the current level in light colours, with the certificates of all levels.
 function makePrinting() {
   const details = byId("all-levels");
