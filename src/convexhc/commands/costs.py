@@ -28,12 +28,12 @@ class FeatureCost:
     pairs_per_row: int = 22
     # A path of so many rows takes so many seconds, and others by this power of the ratio.
     rows: int = 1000
-    seconds: float = 15.0
+    seconds: float = 20.0
     exponent: float = 1.6
     # Features, leaves and test for groups of a large graph, per node.
     seconds_per_node: float = 8e-4
-    # Report and files of results.
-    seconds_of_report: float = 1.0
+    # Suggested scale, report and files of results.
+    seconds_of_report: float = 3.0
     # A product of two matrices of 1000 rows on the machine of the benchmarks.
     product_seconds: float = 0.04
 
