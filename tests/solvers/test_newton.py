@@ -386,6 +386,19 @@ def test_groups_invert_the_matrix_inside_them(monkeypatch):
     assert (~alone).any()
 
 
+def test_groups_are_positive_semidefinite_however_stiff_the_edges():
+    n, m = 6, 4
+    sigma = 1e20
+    _, mass, edges, at = stiff_system(np.random.default_rng(4), n, m, sigma)
+    fused = at._replace(shrink=np.zeros_like(at.shrink), bend=np.zeros_like(at.bend))
+    groups = Groups.of(round_system(sigma, mass, edges, fused)[0])
+    assert groups.found
+    for _, inverse in groups.parts:
+        values = np.linalg.eigvalsh(inverse)
+        assert np.isfinite(values).all()
+        assert (values[:, 0] >= -1e-14 * values[:, -1]).all()
+
+
 def test_light_edges_count_as_if_their_other_end_did_not_move():
     rng = np.random.default_rng(3)
     n, m, light = 12, 5, 0.2

@@ -32,8 +32,8 @@ class FeatureCost:
     exponent: float = 1.6
     # Features, leaves and test for groups of a large graph, per node.
     seconds_per_node: float = 8e-4
-    # Report and files of results.
-    seconds_of_report: float = 1.0
+    # Suggested scale, report and files of results.
+    seconds_of_report: float = 3.0
     # A product of two matrices of 1000 rows on the machine of the benchmarks.
     product_seconds: float = 0.04
 

@@ -29,6 +29,8 @@ class GroupSettings:
     stiff_shares: tuple[float, ...] = (0.03, 0.1, 0.3)
     # Nodes of a group at most: larger groups take longer to invert than they save.
     max_size: int = 256
+    # Added to the diagonal, relative: masses can be lost in double precision beside stiff edges.
+    ridge: float = 1e-12
     # Edges with a smaller share of the stiffness at both ends are left out of the matrix: on
     # multiscale weights two thirds of the edges, which have 0.3 % of the stiffness.
     light_share: float = 1e-3
@@ -135,8 +137,10 @@ class Groups:
             matrix = np.zeros((groups.size, k, k))
             matrix[at, i, j] = -stiffness[here]
             matrix[at, j, i] = -stiffness[here]
-            matrix[:, np.arange(k), np.arange(k)] = total[nodes]
-            parts.append((nodes, np.linalg.inv(matrix)))
+            matrix[:, np.arange(k), np.arange(k)] = total[nodes] * (1.0 + SETTINGS.ridge)
+            root = np.linalg.inv(np.linalg.cholesky(matrix))
+            # As a product, it stays positive semidefinite however stiff the edges are.
+            parts.append((nodes, root.transpose(0, 2, 1) @ root))
         return cls(parts)
 
     def divide(self, R: FloatArray, Z: FloatArray) -> None:
