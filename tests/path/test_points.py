@@ -160,7 +160,7 @@ def test_an_interrupted_run_ends_as_an_uninterrupted_one(tmp_path):
         (np.ones((3, 1)), {"weights": 0}, "n_neighbors must be at least 1"),
         (np.ones((3, 1)), {"lambdas": 1}, "two or more"),
         (np.ones((3, 1)), {"lambdas": []}, "empty"),
-        (np.ones((3, 1)), {"lambdas": [-1.0]}, "not negative"),
+        (np.ones((3, 1)), {"lambdas": [-1.0]}, "between 0 and"),
         (np.ones((3, 1)), {"l1_ratio": 2.0}, "between 0 and 1"),
         (np.ones((3, 1)), {"keep": "some"}, "keep must be"),
     ],

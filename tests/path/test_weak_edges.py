@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from convexhc import solve, solve_path, solve_points_path
 from convexhc.fusion import graph_solve
@@ -51,7 +52,8 @@ def test_a_certificate_limited_by_round_off_is_not_solved(monkeypatch):
     """A cost that no search avoids, as for flows whose demand is lost to round-off."""
     K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
     monkeypatch.setattr(graph_solve, "complete_dual", lambda *_, **__: (None, 1.0))
-    path = solve_path(K, [0.01, 1.0])
+    with pytest.warns(ConvergenceWarning, match="Round-off keeps the certificate"):
+        path = solve_path(K, [0.01, 1.0])
     assert (path.relative_gap > 1e-4).all()
     assert {point.status for point in path.levels} == {Status.ROUND_OFF}
     assert "2 lam not solved" in path.summary()

@@ -17,7 +17,7 @@ def nonnegativity_update(
     Adds tau V - S to ``right``, the right-hand side of the next centroid step. Returns the squared
     primal residual |C - V|^2 and |change of V|^2. O(n m).
     """
-    if pays_to_compile(C.size):
+    if pays_to_compile(C.size, every_iteration=True):
         primal, moved = _nonnegativity_update(C, V, S, tau, relax, right)
         return float(primal), float(moved)
     X = relax * C

@@ -126,7 +126,7 @@ def _penalty_value(C: FloatArray, edges: Edges) -> float:
 
 def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
     """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m)."""
-    if pays_to_compile(Y.size):
+    if pays_to_compile(Y.size, every_iteration=True):
         _project_dual(Y, edges, out)
     else:
         split_rows(Y, edges.soft, edges.block, out)
@@ -274,7 +274,7 @@ def z_and_dual_update(
     Z <- (X - Y) / (rho R), both in place. ``scratch.total`` gets D'(rho R Z - Y), the right-hand
     side of the next centroid step. Returns |D C - Z|^2 and |change of Z|^2, weighted by R. O(E m).
     """
-    if not pays_to_compile(Y.size):
+    if not pays_to_compile(Y.size, every_iteration=True):
         return _update_in_numpy(C, Y, Z, rho, relax, edges, scratch)
     if scratch.partial_sums.shape[0] == 1:
         every = (0, edges.tail.size)

@@ -30,6 +30,8 @@ _LARGE = 5000
 # Share of the tolerance at which labels are settled: of 200 partitions, 15 were wrong without, 3
 # with it (docs/robustness.md).
 _LABEL_SHARE = 1e-2
+# Iterations that this may take at least; otherwise as many as the solve itself took.
+_LABEL_ITERATIONS = 50
 # Nodes up to which they are: beyond, a tighter solve costs too much.
 _SETTLED_NODES = 1000
 # Mean number of nodes of a piece.
@@ -135,13 +137,16 @@ class GraphModel:
         if certain or not solved or self.graph.n > _SETTLED_NODES:
             return found, self.tol
         tol = _LABEL_SHARE * self.tol
+        budget = min(max(_LABEL_ITERATIONS, found.small.n_iter), self.max_iter)
         tighter = solve_graph(
-            problem, found.groups, self._choose, start=found, tol=tol, max_iter=self.max_iter
+            problem, found.groups, self._choose, start=found, tol=tol, max_iter=budget
         )
-        if tighter is None or tighter.small.status is not Status.SOLVED:
+        if tighter is None or tighter.small.relative_gap > found.small.relative_gap:
             return found, self.tol
+        reached = tol if tighter.small.status is Status.SOLVED else self.tol
         n_iter = found.small.n_iter + tighter.small.n_iter
-        return replace(tighter, small=replace(tighter.small, n_iter=n_iter)), tol
+        small = replace(tighter.small, n_iter=n_iter, status=Status.SOLVED)
+        return replace(tighter, small=small), reached
 
     def _choose(self, small: FusionProblem) -> Method[FusionProblem, Any]:
         return choose_method(small, self.method)

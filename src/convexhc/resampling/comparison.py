@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from sklearn.metrics import adjusted_mutual_info_score
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.metrics import variation_of_information
@@ -50,6 +49,8 @@ class Reference:
 
     def compare(self, other: Path) -> Comparison:
         """Compare with the path of a resample. O(n m + L n) for m merges and L lam."""
+        from sklearn.metrics import adjusted_mutual_info_score
+
         pairs = [self._agreement(*pair) for pair in self._levels(other)]
         ami, vi = np.array(pairs).T
         scales = [
@@ -75,6 +76,8 @@ class Reference:
 
     def _agreement(self, ours: Labels, theirs: Labels) -> tuple[float, float]:
         """AMI and variation of information of two partitions; neighbouring lam often share them."""
+        from sklearn.metrics import adjusted_mutual_info_score
+
         key = (ours.tobytes(), theirs.tobytes())
         if key not in self._known:
             # Only the last resample's pairs recur.
