@@ -51,10 +51,13 @@ LISTS = {
         "": [
             "input",
             "choose-a-scale",
+            "support",
             "report",
+            "export",
             "command-line",
             "large-graphs",
             "many-graphs",
+            "cohorts",
             "*",
         ]
     },

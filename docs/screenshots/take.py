@@ -16,9 +16,9 @@ WIDTH = 1240
 
 
 def photograph(page, target: Path) -> None:
-    """An open page from its top to the end of the three pictures."""
+    """An open page from its top to the end of the picture of all scales."""
     page.run("document.activeElement.blur(); window.scrollTo(0, 0)")
-    ends = "return document.querySelector('.views').getBoundingClientRect().bottom"
+    ends = "return document.querySelector('#scan-panel').getBoundingClientRect().bottom + 12"
     page.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
     height = 1000
     for _ in range(2):

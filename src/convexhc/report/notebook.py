@@ -51,9 +51,11 @@ def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
     """
     card = (
         "<div style='border:1px solid #8886;border-radius:8px;padding:.6em 1em;margin:.2em 0;"
-        "display:inline-block'><div style='display:flex;gap:1.5em;align-items:center'>"
+        "display:inline-block;max-width:100%;box-sizing:border-box'>"
+        "<div style='display:flex;flex-wrap:wrap;gap:.3em 1.5em;align-items:center'>"
         f"<strong>convexhc path</strong>{sparkline(path)}</div>"
-        f"<pre style='margin:.4em 0 0'>{html.escape(path.summary())}</pre></div>"
+        "<pre style='margin:.4em 0 0;max-width:100%;overflow-x:auto'>"
+        f"{html.escape(path.summary())}</pre></div>"
     )
     if len(path.names) > MAX_NODES:
         return card
