@@ -298,8 +298,11 @@ def test_a_worker_killed_on_dask_loses_only_the_task_that_kills_it(tmp_path):
     """joblib alone would wait for ever for the result of that task."""
     distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
     tasks = dict(enumerate([*range(6)])) | {2: "kill", 4: tmp_path / "once"}
+    # Give up at the first death; never a worker that takes long to restart on a busy machine.
+    settings = {"distributed.scheduler.allowed-failures": 0}
+    settings["distributed.deploy.lost-worker-timeout"] = "600s"
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        dask.config.set(settings),
         distributed.LocalCluster(
             n_workers=1,
             threads_per_worker=1,
