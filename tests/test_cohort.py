@@ -296,6 +296,31 @@ def test_killed_workers_lose_only_the_tasks_that_kill_them(tmp_path):
     assert found == expected
 
 
+def test_a_worker_killed_on_dask_loses_only_the_task_that_kills_it(tmp_path):
+    """joblib alone would wait for ever for the result of that task."""
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    tasks = dict(enumerate([*range(6)])) | {2: "kill", 4: tmp_path / "once"}
+    # Give up at the first death; never a worker that takes long to restart on a busy machine.
+    settings = {"distributed.scheduler.allowed-failures": 0}
+    settings["distributed.deploy.lost-worker-timeout"] = "600s"
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            local_directory=str(tmp_path / "dask"),
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config("dask"),
+    ):
+        found = dict(
+            worker_pool.in_workers(deadly_tasks.doubled, tasks, None, lambda task, error: "lost")
+        )
+    assert found == {k: 2 * k for k in range(6)} | {2: "lost", 4: 0}
+
+
 def test_a_graph_whose_workers_died_is_reported():
     task = module._Task(0, "a", np.eye(2), {}, 1)
     outcome = module._lost(task, BrokenProcessPool("killed"))
@@ -312,15 +337,15 @@ def test_without_a_note_of_what_was_started_the_culprit_is_found_by_halving(kill
     """As on other machines, or where a graph kills the worker that receives it."""
     seen = []
 
-    def pool(function, tasks, group, folder, n_jobs):
-        seen.append(len(group))
-        for position in group:
+    def pool(client, calls, n_jobs):
+        seen.append(len(calls))
+        for function, task, position, _ in calls:
             if position == 5:
                 raise killed
-            yield position, function(tasks[position])
+            yield position, function(task)
 
     monkeypatch.setattr(worker_pool, "_pool", pool)
-    distributed = SimpleNamespace(KilledWorker=KilledError)
+    distributed = SimpleNamespace(KilledWorker=KilledError, Client=KilledError)
     monkeypatch.setitem(worker_pool.sys.modules, "distributed", distributed)
     tasks = {position: position for position in range(12)}
     found = dict(worker_pool.in_workers(lambda k: 2 * k, tasks, 2, lambda k, error: None))

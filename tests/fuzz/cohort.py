@@ -104,8 +104,11 @@ def run(arguments: argparse.Namespace) -> int:
     began = time.monotonic()
     with ExitStack() as context:
         if arguments.dask:
+            import dask
             import distributed
 
+            # A worker that takes long to restart on a busy machine is not given up.
+            context.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": 600}))
             cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
             context.enter_context(distributed.Client(context.enter_context(cluster)))
             context.enter_context(joblib.parallel_config("dask"))

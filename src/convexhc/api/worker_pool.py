@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path as File
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
+
+from convexhc.api.dask_workers import dask_client, on_dask
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -28,19 +30,21 @@ def in_workers(
 ) -> Iterator[tuple[int, Result]]:
     """Position and result of every task, in the order of completion.
 
-    A killed worker takes its pool along, and every task in it. Those that had been started are
-    repeated one at a time in fresh pools, the others together. If none is known to have been
-    started, as on other machines, the tasks are halved until the culprit is alone. ``lost`` gives
-    the result of a task whose workers died twice.
+    A killed worker takes its pool along, and every task in it; on Dask only those it held. Those
+    that had been started are repeated one at a time in fresh pools, the others together. If none
+    is known to have been started, as on other machines, the tasks are halved until the culprit is
+    alone. ``lost`` gives the result of a task whose workers died twice.
     """
+    client = dask_client()
     deaths: Counter[int] = Counter()
     groups = [list(tasks)] if tasks else []
     while groups:
         group = groups.pop()
         unfinished = dict.fromkeys(group)
         with tempfile.TemporaryDirectory(prefix="convexhc-") as folder:
+            calls = [(function, tasks[position], position, folder) for position in group]
             try:
-                for position, result in _pool(function, tasks, group, File(folder), n_jobs):
+                for position, result in _pool(client, calls, n_jobs):
                     del unfinished[position]
                     yield position, result
             except _killed() as error:
@@ -63,20 +67,18 @@ def _split(left: list[int], started: list[int]) -> list[list[int]]:
 
 
 def _pool(
-    function: Callable[[Task], Result],
-    tasks: Mapping[int, Task],
-    group: list[int],
-    folder: File,
-    n_jobs: int | None,
-) -> Iterator[tuple[int, Result]]:
+    client: Any, calls: list[tuple[Any, ...]], n_jobs: int | None
+) -> Iterator[tuple[int, Any]]:
+    """Results of the calls, in the order of completion."""
+    if client is not None:
+        yield from on_dask(client, _started, calls)
+        return
     # Dispatch everything at once: otherwise joblib sizes its queue by the first workers, and
     # workers that join a cluster later stay idle.
     workers = Parallel(
         n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="all"
     )
-    calls = (delayed(_started)(function, tasks[k], k, str(folder)) for k in group)
-    found: Iterator[tuple[int, Result]] = workers(calls)
-    return found
+    yield from workers(delayed(_started)(*call) for call in calls)
 
 
 def _started(
