@@ -174,3 +174,18 @@ assert os.waitpid(child, 0)[1] == 0
 def test_a_process_forked_after_a_threaded_pass_works_on_one_thread():
     environment = dict(os.environ, NUMBA_NUM_THREADS="2", PYTHONWARNINGS="ignore")
     subprocess.run([sys.executable, "-c", FORK], env=environment, check=True, timeout=300)
+
+
+def test_a_pool_that_reports_no_threads_gets_one_and_is_left_as_it_was(monkeypatch):
+    class Library:
+        filepath, user_api, num_threads = "a.so", "openmp", 0
+
+        def set_num_threads(self, count):
+            self.num_threads = count
+
+    found = types.SimpleNamespace(lib_controllers=[Library()])
+    monkeypatch.setattr(threads, "_controller", cache(lambda: found))
+    limits = threads._Limits()
+    with limits.at_most(1):
+        assert found.lib_controllers[0].num_threads == 1
+    assert found.lib_controllers[0].num_threads == 0

@@ -367,7 +367,7 @@ def test_groups_invert_the_matrix_inside_them(monkeypatch):
     system, diagonal = round_system(*stiff_system(rng, n, m, 50.0))
     total = system.mass + np.bincount(system.tail, system.stiffness, n)
     total += np.bincount(system.head, system.stiffness, n)
-    full = np.diag(total)
+    full = np.diag(total * (1.0 + round_newton.SETTINGS.ridge))
     full[system.tail, system.head] = full[system.head, system.tail] = -system.stiffness
     R = rng.normal(size=(n, m))
     share = system.stiffness / np.minimum(total[system.tail], total[system.head])

@@ -123,7 +123,9 @@ class _Limits:
         for each in _controller().lib_controllers:
             if api in (None, each.user_api) and each.filepath in self.before:
                 counts = [count for of, count in self.active if of in (None, each.user_api)]
-                each.set_num_threads(min([self.before[each.filepath], *counts]))
+                before = self.before[each.filepath]
+                # A pool that has not been used may report zero threads.
+                each.set_num_threads(max(1, min(before, *counts)) if counts else before)
 
 
 _LIMITS = _Limits()
