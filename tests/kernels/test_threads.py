@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from threading import Barrier
 from types import SimpleNamespace
 
@@ -183,7 +184,7 @@ def test_a_pool_that_reports_no_threads_gets_one_and_is_left_as_it_was(monkeypat
         def set_num_threads(self, count):
             self.num_threads = count
 
-    found = types.SimpleNamespace(lib_controllers=[Library()])
+    found = SimpleNamespace(lib_controllers=[Library()])
     monkeypatch.setattr(threads, "_controller", cache(lambda: found))
     limits = threads._Limits()
     with limits.at_most(1):
