@@ -209,12 +209,12 @@ def test_what_is_proven_is_told(open_page):
     page.go_to(0)
     assert page.text("#proof").endswith(", partition proven")
     page.go_to(1)
-    assert page.text("#proof").endswith("; 2 nodes in doubt")
+    assert page.text("#proof").endswith("; not proven for 2 nodes")
     assert "proven but for 2 nodes: c, d" in page.text("#certificate")
     page.go_to(2)
     assert "proven" not in page.text("#proof")
     cells = "return [...document.querySelectorAll('#levels td:last-child')].map(c => c.textContent)"
-    assert page.run(cells) == ["yes", "2 in doubt", ""]
+    assert page.run(cells) == ["yes", "not for 2", ""]
 
 
 def test_zoom_enlarges_and_drags_the_drawing(page):

@@ -75,7 +75,8 @@ def proof_text(path: Path) -> str:
     if not doubt:
         return f"{text}, with that of the suggested scale"
     if len(doubt) > MAX_NAMES:
-        return f"{text}; at the suggested scale {len(doubt)} of {len(path.names)} nodes in doubt"
+        count = f"{len(doubt)} of {len(path.names)} nodes"
+        return f"{text}; at the suggested scale the clusters of {count} are not"
     return f"{text}; in doubt at the suggested scale: {', '.join(doubt)}"
 
 

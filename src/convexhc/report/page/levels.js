@@ -22,7 +22,7 @@ function showLevel() {
   byId("proof").classList.toggle("open", !isCertified(level));
   // What is proven concerns the partition of a level, not a pruning.
   const proven = DATA.proof && state.scale < 0 ? DATA.proof[level] : null;
-  if (proven) byId("proof").textContent += proven.count ? `; ${counted(proven.count, "node")} in doubt` : ", partition proven";
+  if (proven) byId("proof").textContent += proven.count ? `; not proven for ${counted(proven.count, "node")}` : ", partition proven";
   const current = plateauAt(level);
   byId("finer").disabled = level === 0;
   byId("coarser").disabled = current === plateaus.length - 1;
@@ -66,7 +66,7 @@ function levelColumns() {
     ["iterations", "number", (level) => String(DATA.iterations[level])],
     ["status", "", (level) => DATA.status[level].toLowerCase().replace("_", " ")],
   ];
-  if (DATA.proof) columns.push(["proven", "", (level) => (DATA.proof[level] === null ? "" : DATA.proof[level].count ? `${DATA.proof[level].count} in doubt` : "yes")]);
+  if (DATA.proof) columns.push(["proven", "", (level) => (DATA.proof[level] === null ? "" : DATA.proof[level].count ? `not for ${DATA.proof[level].count}` : "yes")]);
   if (DATA.support) columns.push(["AMI with resamples", "", (level) => agreementRange(level)]);
   return columns;
 }
