@@ -49,7 +49,7 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 nb_execution_mode = "auto"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600
 nb_merge_streams = True
 
 # The API reference. A name in single backticks becomes a link where there is such a name.
