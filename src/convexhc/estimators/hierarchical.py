@@ -80,7 +80,7 @@ class ConvexHierarchicalClustering(PathClusterer):
     similarity_ : dict
         How K was made: its ``kind`` and options. If K itself was made, also the ``shift`` added to
         the diagonal, ``positive_definite``, and ``min_eigenvalue`` if it was computed.
-    centroids_ : (n_clusters_, d) ndarray
+    centroids_ : (k, d) ndarray
         Mean of the members of every cluster: of the rows of X for points, else of the features of
         the nodes, ``path_.features``.
     n_features_in_ : int

@@ -57,7 +57,7 @@ class ConvexClustering(PathClusterer):
         Cluster of every point, numbered by first occurrence.
     path_ : Path
         Everything solved: partitions, certificates, tree.
-    centroids_ : (n_clusters_, d) ndarray
+    centroids_ : (k, d) ndarray
         Mean of the points of every cluster.
     n_clusters_, plateau_, linkage_, children_, distances_, n_leaves_, n_connected_components_, \
             lambdas_, n_iter_, n_features_in_, feature_names_in_
