@@ -39,3 +39,24 @@ def test_every_way_to_solve_a_layer_gives_the_same_flow(seed, orders):
         assert_allclose(delivered, R, atol=1e-7)
     assert_allclose(found[1], found[0], atol=1e-6)
     assert_allclose(found[2], found[0], atol=1e-6)
+
+
+@given(seeds, st.sampled_from([0, 3000]))
+def test_without_a_factor_only_the_consistent_part_of_every_component_is_solved(seed, dense):
+    rng = np.random.default_rng(seed)
+    n, m = 12, 3
+    # Two paths with a chord each; the second is weaker by twelve orders of magnitude.
+    tail = np.r_[0:5, 0, 6:11, 6]
+    head = np.r_[1:6, 3, 7:12, 9]
+    conductance = rng.uniform(0.5, 1.0, tail.size) * np.where(tail < 6, 1.0, 1e-12)
+    R = rng.normal(size=(n, m))
+    halves = R.reshape(2, 6, m)
+    consistent = (halves - halves.mean(axis=1, keepdims=True)).reshape(n, m)
+    (layer,) = Layer.all_of(n, np.stack([tail, head]), conductance)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weighted_laplacian, "DENSE_PIECES", dense)
+        flow = layer.flow(layer.potentials(R, factored=False))
+    delivered = np.zeros((n, m))
+    np.add.at(delivered, tail, flow)
+    np.subtract.at(delivered, head, flow)
+    assert_allclose(delivered, consistent, atol=1e-7)
