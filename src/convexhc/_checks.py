@@ -12,7 +12,7 @@ import numpy as np
 # Largest weights, coordinates and lam: products of five of them are finite.
 LARGEST = 1e60
 # Smallest largest entry of a similarity or of points: its square must not vanish beside 1.
-SMALLEST = 1e-60
+SMALLEST = 1.0 / LARGEST
 
 
 def checked_number(

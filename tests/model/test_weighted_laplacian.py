@@ -30,7 +30,7 @@ def test_every_way_to_solve_a_layer_gives_the_same_flow(seed, orders):
     (layer,) = Layer.all_of(n, ends, conductance)
     found = [layer.flow(layer.potentials(R, factored=factored)) for factored in (True, False)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weighted_laplacian, "DENSE_PIECES", 0)
+        patch.setattr(weighted_laplacian, "DENSE_FACTOR_NODES", 0)
         found.append(layer.flow(layer.potentials(R, factored=False)))
     for flow in found:
         delivered = np.zeros((n, m))
@@ -54,7 +54,7 @@ def test_without_a_factor_only_the_consistent_part_of_every_component_is_solved(
     consistent = (halves - halves.mean(axis=1, keepdims=True)).reshape(n, m)
     (layer,) = Layer.all_of(n, np.stack([tail, head]), conductance)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weighted_laplacian, "DENSE_PIECES", dense)
+        patch.setattr(weighted_laplacian, "DENSE_FACTOR_NODES", dense)
         flow = layer.flow(layer.potentials(R, factored=False))
     delivered = np.zeros((n, m))
     np.add.at(delivered, tail, flow)

@@ -12,7 +12,7 @@ from scipy.sparse import csgraph
 from convexhc.graph import Graph
 from convexhc.layout import align_nodes, partition_distances, strongest_edges
 from convexhc.report import figure_data
-from convexhc.report.figure_data import RESOLUTION
+from convexhc.report.array_encoding import RESOLUTION
 
 
 def random_graph(seed, n=25):

@@ -102,11 +102,11 @@ def test_clusters_left_at_the_end_are_merged_above_the_path_and_flagged(path):
     lambdas, partitions = path
     tree = Tree.from_partitions(lambdas, partitions)
     n_last = np.unique(partitions[-1]).size
-    assert tree.root_joins == n_last - 1 == np.count_nonzero(tree.joined_at_root)
-    assert tree.joined_at_root.shape == (partitions.shape[1] - 1,)
+    assert tree.root_joins == n_last - 1
+    last = len(tree.Z) - tree.root_joins
     top = 1.1 * lambdas[-1] if lambdas[-1] > 0 else 1.0
-    assert np.all(tree.Z[tree.joined_at_root, 2] == top)
-    assert np.all(tree.Z[~tree.joined_at_root, 2] <= lambdas[-1])
+    assert np.all(tree.Z[last:, 2] == top)
+    assert np.all(tree.Z[:last, 2] <= lambdas[-1])
     assert sum(merge.artificial for merge in tree.merges) == (n_last > 1)
 
 
@@ -168,7 +168,7 @@ def test_one_node_and_all_singletons():
     assert Tree.from_linkage(np.empty((0, 4))).n_leaves == 1
     apart = Tree.from_partitions([0.0], [[0, 1, 2]])
     assert apart.Z[:, 2].tolist() == [1.0, 1.0]
-    assert apart.joined_at_root.all()
+    assert apart.root_joins == 2
     assert apart.available_n_clusters == (3, 1)
 
 

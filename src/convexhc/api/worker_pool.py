@@ -1,4 +1,4 @@
-"""Run tasks in the workers of joblib, and survive workers that are killed."""
+"""Run tasks in the workers of joblib or of a Dask cluster, and survive workers that are killed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import contextlib
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path as File
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
-
-from convexhc.api.dask_workers import dask_client, on_dask
+from joblib.parallel import get_active_backend
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -35,7 +34,7 @@ def in_workers(
     is known to have been started, as on other machines, the tasks are halved until the culprit is
     alone. ``lost`` gives the result of a task whose workers died twice.
     """
-    client = dask_client()
+    client = _dask_client()
     deaths: Counter[int] = Counter()
     groups = [list(tasks)] if tasks else []
     while groups:
@@ -71,7 +70,7 @@ def _pool(
 ) -> Iterator[tuple[int, Any]]:
     """Results of the calls, in the order of completion."""
     if client is not None:
-        yield from on_dask(client, _started, calls)
+        yield from _on_dask(client, _started, calls)
         return
     # Dispatch everything at once: otherwise joblib sizes its queue by the first workers, and
     # workers that join a cluster later stay idle.
@@ -93,11 +92,43 @@ def _started(
 def _killed() -> tuple[type[Exception], ...]:
     """The errors that tell of a killed worker: of joblib, and of Dask if it is in use."""
     distributed = sys.modules.get("distributed")
-    return (
-        (BrokenProcessPool,)
-        if distributed is None
-        else (
-            BrokenProcessPool,
-            distributed.KilledWorker,
-        )
-    )
+    return (BrokenProcessPool,) + (() if distributed is None else (distributed.KilledWorker,))
+
+
+def _dask_client() -> Any:
+    """The client of ``joblib.parallel_config("dask")`` once it has a worker, or None elsewhere."""
+    distributed = sys.modules.get("distributed")
+    backend = get_active_backend()[0]
+    client = getattr(backend, "client", None)
+    if distributed is None or not isinstance(client, distributed.Client):
+        return None
+    # Waits for a worker, and raises TimeoutError if none comes.
+    backend.effective_n_jobs(1)
+    return client
+
+
+def _on_dask(
+    client: Any, function: Callable[..., Result], calls: Iterable[tuple[Any, ...]]
+) -> Iterator[Result]:
+    """Results of the calls that kill no worker, in the order of completion.
+
+    The error of a killed worker is raised once all others are done. joblib's own backend is of no
+    use here: it waits for ever for a call whose workers died.
+    """
+    from distributed import KilledWorker, as_completed
+
+    pending = {client.submit(function, *call, pure=False) for call in calls}
+    killed = None
+    try:
+        for future in as_completed(list(pending)):  # type: ignore[no-untyped-call]
+            pending.discard(future)
+            try:
+                result = future.result()
+            except KilledWorker as error:
+                killed = error
+            else:
+                yield result
+    finally:
+        client.cancel(list(pending))
+    if killed is not None:
+        raise killed

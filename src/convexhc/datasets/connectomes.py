@@ -13,10 +13,8 @@ from convexhc.graph import Graph
 
 # Two hemispheres of four lobes.
 N_LOBES = 8
-# Mean log counts of streamlines between two regions of a lobe, of a hemisphere, and of two.
-IN_LOBE = 4.0
-IN_HEMISPHERE = 2.0
-ACROSS = 0.0
+# Mean log counts of streamlines between regions of two hemispheres, of one, and of one lobe.
+LOG_COUNTS = np.array([0.0, 2.0, 4.0])
 
 
 class Connectomes(NamedTuple):
@@ -87,7 +85,7 @@ def hierarchical_connectomes(
     names = [f"{'LR'[k // 4]}{k % 4 + 1}.{i}" for k, i in zip(lobe, place, strict=True)]
     tail, head = np.triu_indices(n_nodes, 1)
     same_side = lobe[tail] // 4 == lobe[head] // 4
-    mean = np.where(lobe[tail] == lobe[head], IN_LOBE, np.where(same_side, IN_HEMISPHERE, ACROSS))
+    mean = LOG_COUNTS[same_side.astype(np.int64) + (lobe[tail] == lobe[head])]
     graphs, scans, subjects = [], [], []
     for subject in range(1, n_subjects + 1):
         between_lobes = rng.standard_normal((N_LOBES, N_LOBES))[lobe[tail], lobe[head]]

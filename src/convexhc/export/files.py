@@ -10,8 +10,7 @@ from convexhc._checks import named
 from convexhc._files import write_bytes
 from convexhc._types import Labels
 from convexhc.export.csv_table import node_table
-from convexhc.export.cx2 import cx2
-from convexhc.export.networks import gexf, graphml
+from convexhc.export.networks import cx2, gexf, graphml
 from convexhc.graph import Graph
 
 # Endings by format; the first is the usual one.

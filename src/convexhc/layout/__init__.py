@@ -1,9 +1,9 @@
 """Geometry and colours of the figures, in plain numpy, shared by `plots` and `report`.
 
-``graph_layout`` positions the nodes of a graph, ``name_placement`` the names beside them,
-``trajectories`` the centroids, ``tree_layout`` the branches of a tree, ``sankey`` the flow between
-partitions and ``heatmap`` the cells of a matrix. ``partition_distances`` compares the levels of a
-path. ``palette`` generates colours; ``cluster_colors`` assigns them to clusters.
+``graph_layout`` positions the nodes of a graph and the names beside them, ``trajectories`` the
+centroids, ``tree_layout`` the branches of a tree, ``sankey`` the flow between partitions and
+``heatmap`` the cells of a matrix. ``partition_distances`` compares the levels of a path.
+``palette`` generates colours; ``cluster_colors`` assigns them to clusters.
 """
 
 from convexhc.layout.cluster_colors import (
@@ -12,10 +12,13 @@ from convexhc.layout.cluster_colors import (
     rank_colors,
     ranks_by_size,
 )
-from convexhc.layout.drawn_edges import strongest_edges
-from convexhc.layout.graph_layout import align_nodes, graph_positions
+from convexhc.layout.graph_layout import (
+    align_nodes,
+    graph_positions,
+    name_sides,
+    strongest_edges,
+)
 from convexhc.layout.heatmap import binned_matrix, block_borders, color_limit
-from convexhc.layout.name_placement import name_sides
 from convexhc.layout.palette import neutral, palette
 from convexhc.layout.partition_distances import PartitionDistances, partition_distances
 from convexhc.layout.sankey import Bars, Ribbons, partition_flow

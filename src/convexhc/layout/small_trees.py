@@ -9,10 +9,8 @@ import numpy as np
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.tree.nodes import Nodes
 
-# Height of the last merge that the path reached; those that complete the tree are at 1.
-_LAST_REAL = 0.94
-# Least height of a merge, so that leaves can be seen.
-_LOWEST = 0.06
+# Room below the first merge, for the leaves, and above the last that the path reached.
+_MARGIN = 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +93,7 @@ def relative_heights(nodes: Nodes) -> FloatArray:
         low, high = np.log(positive[0]), np.log(positive[-1])
         logs = np.log(np.maximum(real, positive[0]))
         share = (logs - low) / (high - low) if high > low else np.ones(real.size)
-        found[n : n + nodes.n_real] = _LOWEST + (_LAST_REAL - _LOWEST) * share
+        found[n : n + nodes.n_real] = _MARGIN + (1.0 - 2.0 * _MARGIN) * share
     return found
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.tree import Tree
 from convexhc.tree.cut import merges_for, roots_after
-from convexhc.tree.dendrogram import leaf_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ def tree_branches(tree: Tree, *, max_leaves: int | None = None) -> Branches:
     if max_leaves is not None and max_leaves < n:
         hidden = merges_for(nodes, max_leaves)
     leaves = np.unique(roots_after(nodes, hidden))
-    leaves = leaves[np.argsort(leaf_places(nodes)[leaves], kind="stable")]
+    leaves = leaves[np.argsort(nodes.place[leaves], kind="stable")]
     position = np.full(nodes.parent.size, np.nan)
     position[leaves] = np.arange(leaves.size)
     children = nodes.children[hidden:]
@@ -72,7 +71,7 @@ def tree_rectangles(tree: Tree) -> Rectangles:
     array([ 1.,  1.,  2.,  2., inf])
     """
     nodes = tree.nodes
-    start = leaf_places(nodes).astype(np.float64)
+    start = nodes.place.astype(np.float64)
     lam_to = np.append(nodes.height[nodes.parent[:-1]], np.inf)
     return Rectangles(start, start + nodes.size, nodes.height, lam_to)
 

@@ -20,6 +20,8 @@ SPARSE_DENSITY = 0.05
 _FACTOR_DENSITY = 0.125
 # Nodes up to which all eigenvalues are computed by a dense decomposition.
 DENSE_NODES = 400
+# Nodes up to which a dense factor or inverse is stored.
+DENSE_FACTOR_NODES = 3000
 
 
 def definite_factor(matrix: csc_array) -> SuperLU:

@@ -14,7 +14,12 @@ from convexhc._types import FloatArray, Labels
 from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
 from convexhc.kernels.sparse_products import times_sparse
 from convexhc.model.constraint import Constraint
-from convexhc.model.factorization import DENSE_NODES, SPARSE_DENSITY, Factor
+from convexhc.model.factorization import (
+    DENSE_FACTOR_NODES,
+    DENSE_NODES,
+    SPARSE_DENSITY,
+    Factor,
+)
 from convexhc.model.metric import EUCLIDEAN, InnerProduct, averaging_matrix
 
 
@@ -27,7 +32,7 @@ class FidelitySettings:
     # Ridge added to K before dividing by it, relative to the largest eigenvalue.
     ridge: float = 1e-4
     # Nodes up to which the inverse or a factor of K + ridge is stored.
-    inverse_nodes: int = 3000
+    inverse_nodes: int = DENSE_FACTOR_NODES
     # Conjugate gradient iterations on more nodes.
     max_cg: int = 10
     # Least objective that a gap is compared with, as a share of half the largest eigenvalue: that

@@ -15,15 +15,11 @@ from convexhc.graph import Graph
 from convexhc.kernels.components import components
 from convexhc.kernels.flows import potentials
 from convexhc.kernels.rows import group_means
-from convexhc.model.factorization import Factor
+from convexhc.model.factorization import DENSE_FACTOR_NODES, Factor
 
 # Least conductance of the edges that join the pieces of a layer, relative to the largest: the
 # potentials across weaker edges would swamp those across the others in double precision.
 _WEAKEST = 1e-8
-
-
-# Pieces of a component up to which its Laplacian is factored as a dense matrix.
-DENSE_PIECES = 3000
 
 
 def grounded_potentials(
@@ -173,7 +169,7 @@ class Layer:
         """Solve L X = R, one row per piece, by a sparse factor or, where it fills in, without."""
         if not factored:
             largest = int(np.bincount(self._component).max())
-            return self._dense(R) if largest <= DENSE_PIECES else self._conjugate_gradients(R)
+            return self._dense(R) if largest <= DENSE_FACTOR_NODES else self._conjugate_gradients(R)
         rows, out = self._factor.rows, np.empty_like(R)
         X = np.ascontiguousarray(R[rows])
         self._factor.solve(X)

@@ -20,21 +20,13 @@ from convexhc.layout import (
 )
 from convexhc.path import Path
 from convexhc.plots.selection import check_tree, count_to_cut
-from convexhc.plots.style import blend, name_font_size, set_name_ticks, truncated_name
+from convexhc.plots.style import SETTINGS, blend, name_font_size, set_name_ticks, truncated_name
 from convexhc.plots.tree_axes import Orientation, TreeAxes, tree_axes
 from convexhc.resampling.support import Support
 from convexhc.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-# Trees with more leaves are truncated by default.
-MAX_LEAVES = 300
-# Leaves of a tree truncated by default.
-TRUNCATED_LEAVES = 50
-# Share of its colour that a branch without support keeps.
-FAINT = 0.12
 
 
 def dendrogram(
@@ -96,8 +88,8 @@ def dendrogram(
     ['0', '1', '2', '3', '4', '5']
     """
     tree = check_tree(path)
-    if max_leaves is None and tree.n_leaves > MAX_LEAVES:
-        max_leaves = TRUNCATED_LEAVES
+    if max_leaves is None and tree.n_leaves > SETTINGS.max_leaves:
+        max_leaves = SETTINGS.truncated_leaves
     branches = tree_branches(tree, max_leaves=max_leaves)
     axes = tree_axes(
         tree,
@@ -150,7 +142,7 @@ def _faded(colors: NDArray[np.str_], shares: FloatArray, axes: TreeAxes) -> NDAr
     """Colours mixed with the background where there is little support."""
     from matplotlib.colors import to_hex, to_rgb
 
-    kept = FAINT + (1.0 - FAINT) * shares
+    kept = SETTINGS.faint + (1.0 - SETTINGS.faint) * shares
     mixed = (
         blend(to_rgb(color), axes.theme.background, share)
         for color, share in zip(colors.tolist(), kept.tolist(), strict=True)

@@ -15,6 +15,7 @@ from convexhc.layout import align_nodes, graph_positions, name_sides, strongest_
 from convexhc.path import Path
 from convexhc.plots.selection import SelectedLevel, select_level
 from convexhc.plots.style import (
+    SETTINGS,
     Theme,
     axes_or_new,
     hide_spines,
@@ -26,14 +27,6 @@ from convexhc.solvers.loop import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-# Edges drawn at most, the strongest; more of them would merge into a grey area.
-MAX_EDGES = 20_000
-# Graphs with more nodes are drawn without names.
-MAX_NAMED_NODES = 120
-# Font size of names, in points.
-FONT_SIZE = 7.0
 
 
 def network(
@@ -93,7 +86,8 @@ def network(
     drawn = align_nodes(as_graph(graph, signed=True), level.names)
     n = drawn.n
     xy = graph_positions(drawn) if positions is None else _checked_positions(positions, n)
-    texts = [truncated_name(name) for name in level.names] if names and n <= MAX_NAMED_NODES else []
+    named = level.names if names and n <= SETTINGS.max_named_nodes else ()
+    texts = [truncated_name(name) for name in named]
     size = float(np.clip(9000.0 / n, 10.0, 170.0))
     radius = float(np.sqrt(size) / 2.0)
     ax = axes_or_new(ax, _figure_size(xy, texts, radius))
@@ -150,7 +144,7 @@ def _draw_edges(
     from matplotlib.collections import LineCollection
 
     weight = np.abs(graph.weight)
-    kept = strongest_edges(graph, MAX_EDGES)
+    kept = strongest_edges(graph, SETTINGS.max_edges)
     tail, head, weight = graph.tail[kept], graph.head[kept], weight[kept]
     inside = level.labels[tail] == level.labels[head]
     lines = np.stack([xy[tail], xy[head]], axis=1)
@@ -175,7 +169,7 @@ def _draw_edges(
 
 def _text_width(text: str) -> float:
     """Estimated width of a name in points: 0.62 of the font size per character."""
-    return 0.62 * FONT_SIZE * len(text)
+    return 0.62 * SETTINGS.font_size * len(text)
 
 
 def _fit_inside(texts: list[str], radius: float) -> bool:
@@ -222,7 +216,7 @@ def _write_inside(ax: Axes, xy: FloatArray, texts: list[str], colors: list[str])
             text,
             ha="center",
             va="center",
-            fontsize=FONT_SIZE,
+            fontsize=SETTINGS.font_size,
             color="black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.55 else "white",
             parse_math=False,
         )
@@ -239,7 +233,7 @@ def _write_beside(
     sides = name_sides(
         xy * scale,
         np.array([_text_width(text) for text in texts]),
-        height=1.15 * FONT_SIZE,
+        height=1.15 * SETTINGS.font_size,
         radius=radius,
         margin=_margin(texts, radius),
         priority=priority,
@@ -253,7 +247,7 @@ def _write_beside(
             textcoords="offset points",
             ha="left" if sides[node] > 0 else "right",
             va="center",
-            fontsize=FONT_SIZE,
+            fontsize=SETTINGS.font_size,
             path_effects=halo,
             parse_math=False,
         )

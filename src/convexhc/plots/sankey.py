@@ -19,16 +19,17 @@ from convexhc.layout import (
 )
 from convexhc.path import Path
 from convexhc.plots.selection import check_path, select_cut
-from convexhc.plots.style import Theme, axes_or_new, hide_spines, length_in_points, theme_of
+from convexhc.plots.style import (
+    SETTINGS,
+    Theme,
+    axes_or_new,
+    hide_spines,
+    length_in_points,
+    theme_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-# Width of a bar; neighbouring columns are one unit apart.
-BAR_WIDTH = 0.06
-# Columns drawn by default.
-DEFAULT_LEVELS = 4
 
 
 def sankey(
@@ -124,22 +125,22 @@ def _default_counts(path: Path) -> list[int]:
     available = available[available >= path.n_clusters[-1]]
     persistent = [p.n_clusters for count in (1, 3) for p in path.tree.notable_plateaus(count)]
     most = max(2.0, min(len(path.names) / 2.0, 60.0))
-    targets = np.geomspace(2.0, most, DEFAULT_LEVELS)
+    targets = np.geomspace(2.0, most, SETTINGS.n_columns)
     nearest = [int(available[np.abs(np.log(available / target)).argmin()]) for target in targets]
     counts: list[int] = []
     for count in [*persistent, *nearest]:
         # Skip levels that are nearly the same as a selected one.
-        if len(counts) < DEFAULT_LEVELS and all(abs(np.log(count / k)) > 0.4 for k in counts):
+        if len(counts) < SETTINGS.n_columns and all(abs(np.log(count / k)) > 0.4 for k in counts):
             counts.append(count)
-    return counts if len(counts) > 1 else available[-DEFAULT_LEVELS:].tolist()
+    return counts if len(counts) > 1 else available[-SETTINGS.n_columns :].tolist()
 
 
 def _draw_bars(ax: Axes, column: int, bars: Bars, colors: Sequence[str], theme: Theme) -> None:
     """Draw a column of clusters, with their sizes where there is room."""
     from matplotlib.collections import PolyCollection
 
-    left = np.full(bars.start.size, column - BAR_WIDTH / 2)
-    right = np.full(bars.start.size, column + BAR_WIDTH / 2)
+    left = np.full(bars.start.size, column - SETTINGS.bar_width / 2)
+    right = np.full(bars.start.size, column + SETTINGS.bar_width / 2)
     corners = np.stack(
         [left, bars.start, right, bars.start, right, bars.stop, left, bars.stop], axis=1
     ).reshape(-1, 4, 2)
@@ -152,11 +153,11 @@ def _draw_bars(ax: Axes, column: int, bars: Bars, colors: Sequence[str], theme: 
     for start, stop, size in zip(bars.start, bars.stop, bars.size, strict=True):
         if height * (stop - start) >= 8.0 and size > 1:
             ax.text(
-                column + 0.7 * BAR_WIDTH,
+                column + 0.7 * SETTINGS.bar_width,
                 (start + stop) / 2.0,
                 str(size),
                 va="center",
-                fontsize=7.0,
+                fontsize=SETTINGS.font_size,
                 color=theme.grey(0.85),
                 zorder=3.0,
             )
@@ -168,7 +169,7 @@ def _draw_ribbons(ax: Axes, column: int, ribbons: Ribbons, colors: Sequence[str]
 
     t = np.linspace(0.0, 1.0, 24)
     smoothstep = t * t * (3.0 - 2.0 * t)
-    x = column + BAR_WIDTH / 2 + t * (1.0 - BAR_WIDTH)
+    x = column + SETTINGS.bar_width / 2 + t * (1.0 - SETTINGS.bar_width)
     top = ribbons.left[:, None] + (ribbons.right - ribbons.left)[:, None] * smoothstep
     outline_x = np.concatenate([x, x[::-1]])
     outline_y = np.concatenate([top, (top + ribbons.width[:, None])[:, ::-1]], axis=1)

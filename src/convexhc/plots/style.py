@@ -18,10 +18,24 @@ Side = Literal["x", "y"]
 Limits = tuple[float, float]
 RGB = tuple[float, float, float]
 
-# Smallest legible font size, in points; smaller names are omitted.
-MIN_FONT_SIZE = 5.0
-# Characters of a name; longer names are truncated.
-MAX_NAME_LENGTH = 22
+
+@dataclass(frozen=True)
+class FigureSettings:
+    """What fits into the figures; font sizes are in points."""
+
+    font_size: float = 7.0  # names of nodes and sizes of clusters
+    min_font_size: float = 5.0  # smallest legible font; names that need a smaller one are omitted
+    max_name_length: int = 22  # characters of a name; longer names are truncated
+    max_named_nodes: int = 120  # larger graphs are drawn without names
+    max_edges: int = 20_000  # edges drawn, the strongest; more would merge into a grey area
+    max_leaves: int = 300  # trees with more leaves are truncated by default
+    truncated_leaves: int = 50  # leaves of a tree truncated by default
+    faint: float = 0.12  # share of its colour that a branch without support keeps
+    n_columns: int = 4  # columns of a Sankey diagram by default
+    bar_width: float = 0.06  # width of its bars; neighbouring columns are one unit apart
+
+
+SETTINGS = FigureSettings()
 
 
 @dataclass(frozen=True)
@@ -154,15 +168,15 @@ def length_in_points(ax: Axes, side: Side) -> float:
 
 
 def truncated_name(name: Hashable) -> str:
-    """A name on one line, truncated to `MAX_NAME_LENGTH` characters."""
-    text = " ".join(str(name).split())
-    return text if len(text) <= MAX_NAME_LENGTH else text[: MAX_NAME_LENGTH - 1] + "…"
+    """A name on one line, truncated to `FigureSettings.max_name_length` characters."""
+    text, most = " ".join(str(name).split()), SETTINGS.max_name_length
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def name_font_size(ax: Axes, side: Side, count: float) -> float:
     """Font size in points for a number of names along a side; 0 if it would be illegible."""
     size = min(0.85 * length_in_points(ax, side) / max(count, 1.0), 9.0)
-    return size if size >= MIN_FONT_SIZE else 0.0
+    return size if size >= SETTINGS.min_font_size else 0.0
 
 
 def set_name_ticks(

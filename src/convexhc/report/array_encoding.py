@@ -1,9 +1,10 @@
-"""Arrays of integers as compact text for JSON: smallest byte width, deflated, in base64."""
+"""Arrays of integers as compact text for JSON, and how much of a path the page shows."""
 
 from __future__ import annotations
 
 import base64
 import zlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,29 @@ from numpy.typing import NDArray
 from convexhc._types import FloatArray, IntArray
 
 
+@dataclass(frozen=True)
+class Resolution:
+    """How much the page shows, which bounds its size; totals are shown whatever is left out."""
+
+    max_edges: int = 6000  # edges drawn; more of them would merge into a grey area
+    max_rows: int = 256  # rows of a heat map with one row per node; above, rows are averaged
+    averaged_rows: int = 128  # rows of the averaged assignment matrices, one for each level
+    assignment_levels: int = 100  # levels whose assignment matrix is stored
+    coordinate_steps: int = 0xFFFF  # steps of a coordinate, below one pixel
+    color_steps: int = 63  # steps of a colour scale
+    max_named: int = 12  # nodes named per split or level
+    max_splits: int = 50  # splits listed
+    max_listed: int = 6  # values of an option that are listed; longer lists are counted
+    max_categories: int = 9  # values of a number that is coloured as a code, not as a quantity
+
+
+RESOLUTION = Resolution()
+
+
 def encode_array(values: NDArray[Any]) -> dict[str, Any]:
     """Encode nonnegative integers, in row-major order, as ``{"bytes": width, "data": text}``.
 
-    The browser decodes them as little-endian unsigned integers of 1, 2 or 4 bytes.
+    Little-endian unsigned integers of 1, 2 or 4 bytes, deflated, in base64.
 
     Raises
     ------

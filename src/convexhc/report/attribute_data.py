@@ -9,12 +9,7 @@ import numpy as np
 
 from convexhc._types import BoolArray, FloatArray, Labels
 from convexhc.path import Path
-from convexhc.report.array_encoding import encode_array, quantize
-
-# Numbers with at most this many values are coloured as categories: a code, not a quantity.
-MAX_NUMERIC_CATEGORIES = 9
-# Steps of the colour scale of a quantity.
-STEPS = 63
+from convexhc.report.array_encoding import RESOLUTION, encode_array, quantize
 
 
 def attribute_data(
@@ -46,10 +41,10 @@ def _attribute(
 ) -> dict[str, Any]:
     numbers = _as_quantity(values)
     if numbers is not None:
-        known = np.isfinite(numbers)
+        known, steps = np.isfinite(numbers), RESOLUTION.color_steps
         low, high = float(numbers[known].min()), float(numbers[known].max())
         codes = np.where(
-            known, 1 + quantize(np.where(known, numbers, low), low, high, STEPS - 1), 0
+            known, 1 + quantize(np.where(known, numbers, low), low, high, steps - 1), 0
         )
         return {
             "name": name,
@@ -57,7 +52,7 @@ def _attribute(
             "codes": encode_array(codes),
             "low": low,
             "high": high,
-            "steps": STEPS,
+            "steps": steps,
         }
     words = ["" if _is_unknown(value) else str(value) for value in values]
     order = {word: code for code, word in enumerate(dict.fromkeys(words))}
@@ -79,9 +74,8 @@ def _as_quantity(values: list[Any]) -> FloatArray | None:
         numbers = np.array([np.nan if _is_unknown(value) else float(value) for value in values])
     except (TypeError, ValueError):
         return None
-    return (
-        numbers if np.unique(numbers[np.isfinite(numbers)]).size > MAX_NUMERIC_CATEGORIES else None
-    )
+    n_values = np.unique(numbers[np.isfinite(numbers)]).size
+    return numbers if n_values > RESOLUTION.max_categories else None
 
 
 def _is_unknown(value: Any) -> bool:

@@ -10,12 +10,9 @@ import numpy as np
 from convexhc._types import Labels
 from convexhc.path import Path
 from convexhc.path.scales import Scale
-from convexhc.report.array_encoding import encode_array
+from convexhc.report.array_encoding import RESOLUTION, encode_array
 from convexhc.resampling.support import Support
 from convexhc.tree import Plateau
-
-# Nodes in doubt that are named; the page shows the total count, too.
-MAX_DOUBT_NODES = 12
 
 
 def proof_data(path: Path) -> list[dict[str, Any] | None] | None:
@@ -31,7 +28,7 @@ def proof_data(path: Path) -> list[dict[str, Any] | None] | None:
             rows.append(None)
             continue
         doubt = proof.in_doubt
-        rows.append({"count": int(doubt.size), "named": doubt[:MAX_DOUBT_NODES].tolist()})
+        rows.append({"count": int(doubt.size), "named": doubt[: RESOLUTION.max_named].tolist()})
     return rows
 
 

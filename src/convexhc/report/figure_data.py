@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,22 +19,7 @@ from convexhc.layout import (
 )
 from convexhc.layout.heatmap import cell_of_node
 from convexhc.path import Path
-from convexhc.report.array_encoding import encode_array, quantize
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """Resolution of the figures, which bounds the size of the file."""
-
-    max_edges: int = 6000  # edges drawn; more of them would merge into a grey area
-    max_rows: int = 256  # rows of a heat map with one row per node; above, rows are averaged
-    averaged_rows: int = 128  # rows of the averaged assignment matrices, one for each level
-    assignment_levels: int = 100  # levels whose assignment matrix is stored
-    coordinate_steps: int = 0xFFFF  # steps of a coordinate, below one pixel
-    color_steps: int = 63  # steps of a colour scale
-
-
-RESOLUTION = Resolution()
+from convexhc.report.array_encoding import RESOLUTION, encode_array, quantize
 
 
 def graph_data(graph: Graph) -> dict[str, Any]:

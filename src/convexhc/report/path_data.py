@@ -12,16 +12,9 @@ from convexhc._types import Labels
 from convexhc.layout import color_ranks, neutral, palette
 from convexhc.layout.palette import N_COLORS
 from convexhc.path import Path
-from convexhc.report.array_encoding import encode_array
+from convexhc.report.array_encoding import RESOLUTION, encode_array
 from convexhc.solvers.loop import Status
 from convexhc.tree import Split, Tree
-
-# Splits listed; the page shows the total count, too.
-MAX_SPLITS = 50
-# Nodes named per split; the page shows the total count, too.
-MAX_SPLIT_NODES = 12
-# Values of an option that are listed; longer lists are counted.
-MAX_LISTED = 6
 
 
 def path_data(path: Path) -> dict[str, Any]:
@@ -48,7 +41,7 @@ def path_data(path: Path) -> dict[str, Any]:
         "suggestion": str(path.suggestion),
         "splits": {
             "count": len(path.splits),
-            "listed": [_split_data(split) for split in path.splits[:MAX_SPLITS]],
+            "listed": [_split_data(split) for split in path.splits[: RESOLUTION.max_splits]],
         },
         "rootJoins": tree.root_joins,
         "components": int(path.components.max()) + 1,
@@ -68,9 +61,8 @@ def described_options(options: Mapping[str, Any], prefix: str = "") -> Iterator[
         if isinstance(value, Mapping):
             yield from described_options(value, f"{prefix}{name} ")
         elif isinstance(value, list | tuple):
-            shown = (
-                ", ".join(map(str, value)) if len(value) <= MAX_LISTED else f"{len(value)} given"
-            )
+            short = len(value) <= RESOLUTION.max_listed
+            shown = ", ".join(map(str, value)) if short else f"{len(value)} given"
             yield f"{prefix}{name}", shown
         elif value is not None:
             yield f"{prefix}{name}", f"{value:.6g}" if isinstance(value, float) else str(value)
@@ -122,6 +114,6 @@ def _split_data(split: Split) -> dict[str, Any]:
         "first": split.cluster,
         "size": int(split.size),
         "pieces": int(split.n_pieces),
-        "parted": list(split.parted[:MAX_SPLIT_NODES]),
+        "parted": list(split.parted[: RESOLUTION.max_named]),
         "partedCount": len(split.parted),
     }

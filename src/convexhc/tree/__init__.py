@@ -2,7 +2,7 @@
 
 ``tree`` has the public class. ``nodes`` stores a multiway tree as arrays; ``nested_partitions``
 builds it from the partitions of a path and ``linkage`` from scipy's form. ``cut`` and ``plateaus``
-are horizontal cuts and the choice among them; ``dendrogram`` and ``export`` draw and write a tree.
+are horizontal cuts and the choice among them; ``export`` writes a tree.
 
 ``flat_clusters`` uses the features of the leaves to form exactly k clusters: ``polytomies`` makes
 the tree ``binary``, ``regraft`` moves small branches, and ``pruning`` finds the best k branches.
@@ -11,10 +11,9 @@ Nothing recurses, so a chain of 50 000 leaves is no problem.
 """
 
 from convexhc.tree.cut import cut_linkage
-from convexhc.tree.dendrogram import Layout, dendrogram_layout
 from convexhc.tree.nested_partitions import Split
 from convexhc.tree.nodes import Merge
 from convexhc.tree.plateaus import Plateau
 from convexhc.tree.tree import Tree
 
-__all__ = ["Layout", "Merge", "Plateau", "Split", "Tree", "cut_linkage", "dendrogram_layout"]
+__all__ = ["Merge", "Plateau", "Split", "Tree", "cut_linkage"]

@@ -15,32 +15,11 @@ import numpy as np
 
 from convexhc._checks import checked_number
 from convexhc._types import BoolArray, FloatArray, IntArray
-from convexhc.tree.dendrogram import leaf_places
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.tree import Tree
 
 # Entries of a block of intersections: 2^22 counts of 4 bytes take 16 MB.
 BLOCK_ENTRIES = 2**22
-
-
-@dataclass(frozen=True, eq=False)
-class CladeSupport:
-    """How often the clades of a tree occur in other trees.
-
-    Attributes
-    ----------
-    share : (m,) ndarray
-        For every merge of the tree, in their order: the fraction of the others with the same clade.
-        The root has 1.
-    transfer : (m,) ndarray
-        Mean transfer support, at least the share.
-    n_trees : int
-        Number of other trees.
-    """
-
-    share: FloatArray = field(repr=False)
-    transfer: FloatArray = field(repr=False)
-    n_trees: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +52,7 @@ def clades(tree: Tree) -> BoolArray:
            [ True,  True,  True]])
     """
     start, stop = _intervals(tree.nodes)
-    place = leaf_places(tree.nodes)[: tree.n_leaves]
+    place = tree.nodes.place[: tree.n_leaves]
     return np.asarray((place >= start[:, None]) & (place < stop[:, None]))
 
 
@@ -116,48 +95,11 @@ def transfer_support(reference: Tree, other: Tree) -> FloatArray:
 
     ``1 - distance / min(|A| - 1, n - |A|)`` for a clade A, with `transfer_distances`: 1 if the
     other tree has the clade, 0 if no clade is nearer than a single leaf or the set of all leaves.
+    It hardly changes if few leaves of a large clade move.
     """
     size = reference.nodes.size[reference.n_leaves :]
     largest = np.maximum(np.minimum(size - 1, reference.n_leaves - size), 1)
     return np.asarray(1.0 - transfer_distances(reference, other) / largest)
-
-
-def clade_support(reference: Tree, others: Iterable[Tree]) -> CladeSupport:
-    """Share of other trees that have each clade of a tree, and its mean transfer support.
-
-    Unlike the share, the transfer support (`transfer_support`) hardly changes if few leaves of a
-    large clade move.
-
-    Parameters
-    ----------
-    reference : Tree
-        Its clades are judged.
-    others : iterable of Tree
-        At least one, of the same names, in any order. Read one at a time.
-
-    Returns
-    -------
-    CladeSupport
-        One number per merge of ``reference``; O(n m) for each tree of m merges.
-
-    Raises
-    ------
-    ValueError
-        No other tree, or one with other names.
-
-    Examples
-    --------
-    >>> one = Tree.from_linkage([[0, 1, 1.0, 2], [2, 4, 1.5, 3], [3, 5, 2.0, 4]])
-    >>> two = Tree.from_linkage([[0, 1, 1.0, 2], [3, 4, 1.5, 3], [2, 5, 2.0, 4]])
-    >>> support = clade_support(one, [one, two])
-    >>> support.share, support.transfer
-    (array([1. , 0.5, 1. ]), array([1. , 0.5, 1. ]))
-    """
-    each = [transfer_support(reference, other) for other in others]
-    if not each:
-        raise ValueError("others must have at least one tree; got none.")
-    transfer = np.array(each)
-    return CladeSupport((transfer == 1.0).mean(axis=0), transfer.mean(axis=0), len(each))
 
 
 def majority_consensus(trees: Iterable[Tree], threshold: float = 0.5) -> Consensus:
@@ -235,8 +177,8 @@ def common_leaves(reference: Tree, other: Tree) -> Iterator[tuple[slice, IntArra
     other_start, other_stop = _intervals(other.nodes)
     # Places in the order of the reference of the leaves of the other, in the other's order.
     place = np.empty(other.n_leaves, dtype=np.int64)
-    own_place = leaf_places(reference.nodes)[: reference.n_leaves]
-    other_place = leaf_places(other.nodes)[: other.n_leaves]
+    own_place = reference.nodes.place[: reference.n_leaves]
+    other_place = other.nodes.place[: other.n_leaves]
     place[other_place[leaves_in_order(reference, other)]] = own_place
     block = max(BLOCK_ENTRIES // (reference.n_leaves + 1), 1)
     for low in range(0, start.size, block):
@@ -305,7 +247,7 @@ def nodes_from_clades(masks: BoolArray, height: FloatArray) -> tuple[Nodes, IntA
 
 def _intervals(nodes: Nodes) -> tuple[IntArray, IntArray]:
     """First place in the leaf order of each clade, and the place after its last."""
-    start = leaf_places(nodes)[nodes.n_leaves :]
+    start = nodes.place[nodes.n_leaves :]
     return start, start + nodes.size[nodes.n_leaves :]
 
 

@@ -13,9 +13,6 @@ from convexhc.tree.nodes import Nodes
 # blank, and its readers give a meaning to most other signs.
 PLAIN_NAME = re.compile(r"(?:[^\W_]|\.)+")
 
-# Support values in Newick text.
-SUPPORT_DIGITS = 4
-
 
 def newick(nodes: Nodes, names: tuple[Hashable, ...], support: FloatArray | None = None) -> str:
     """Newick text of a tree, polytomies included; support labels all inner nodes but the root."""
@@ -25,7 +22,7 @@ def newick(nodes: Nodes, names: tuple[Hashable, ...], support: FloatArray | None
     length[root] = ""
     label = [""] * nodes.n_merges
     if support is not None:
-        label[:-1] = [f"{value:.{SUPPORT_DIGITS}g}" for value in support[:-1].tolist()]
+        label[:-1] = [f"{value:.4g}" for value in support[:-1].tolist()]
     quoted = [_quoted(str(name)) for name in names]
     written: list[str] = []
     # An explicit stack of nodes to visit and text to write, instead of recursion.

@@ -16,6 +16,7 @@ from convexhc.similarity.density import Density
 from convexhc.similarity.strongest import positive_part
 from convexhc.tree.binary import BinaryTree
 from convexhc.tree.nodes import Nodes
+from convexhc.tree.plateaus import TIE_TOLERANCE
 from convexhc.tree.polytomies import resolve_polytomies
 from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
 from convexhc.tree.regraft import regraft_small_branches
@@ -31,8 +32,6 @@ class SelectionSettings:
     min_cluster_divisor: int = 10
     # Largest k that is tabulated at first, and that a choice of scale considers.
     max_tabulated: int = 200
-    # Modularities closer than this are equal, and fewer clusters are preferred.
-    modularity_tolerance: float = 1e-9
     # Depth of a clear density valley: half the density of the clusters.
     clear_valley: float = math.log(2.0)
     # Without a clear valley: required modularity, as a fraction of the largest.
@@ -136,7 +135,7 @@ class FlatClusters:
         found = modularities(table, positive)[: n - 1]
         if self.density is not None:
             return _best_scale_with_valleys(table, found, self.graph, self.density)
-        best = int(np.argmax(found > found.max() - SETTINGS.modularity_tolerance))
+        best = int(np.argmax(found > found.max() - TIE_TOLERANCE))
         return BestScale(best + 1, float(found[best]))
 
 

@@ -88,7 +88,7 @@ def linkage_from_nodes(nodes: Nodes) -> FloatArray:
 
     Neighbouring children are paired, then the pairs, and so on: k children add a depth of only
     log2(k), which protects recursive readers of a linkage. The child with the smaller leaf comes
-    first, so scipy's leaf order agrees with :func:`~convexhc.tree.dendrogram.leaf_order`.
+    first, so scipy's leaf order agrees with `Nodes.place`.
     """
     n = nodes.n_leaves
     linkage_id = list(range(nodes.parent.size))

@@ -19,9 +19,6 @@ from convexhc.tree.nodes import Nodes
 # Labels as the user gives them, of any integer type.
 AnyLabels = NDArray[np.integer[Any]]
 
-# Largest accepted lam: the tree may be completed at 1.1^2 times that, which must stay finite.
-MAX_LAM = 1e300
-
 
 @dataclass(frozen=True)
 class Split:
@@ -137,9 +134,11 @@ def checked_lambdas(lambdas: ArrayLike) -> FloatArray:
         raise ValueError(
             f"lambdas must be a list of at least one number; got shape {values.shape}."
         )
-    if not np.isfinite(values).all() or values.min() < 0 or values.max() > MAX_LAM:
+    # The tree may be completed at 1.1^2 times the largest, which must stay finite.
+    largest = float(np.finfo(np.float64).max) / 1.3
+    if not (values.min() >= 0 and values.max() <= largest):
         raise ValueError(
-            f"lambdas must be finite numbers between 0 and {MAX_LAM:g}; got values from "
+            f"lambdas must be finite numbers between 0 and {largest:g}; got values from "
             f"{values.min()} to {values.max()}."
         )
     falls = np.flatnonzero(np.diff(values) <= 0)

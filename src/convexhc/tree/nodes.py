@@ -104,6 +104,18 @@ class Nodes:
         return [by_parent[start:stop] for start, stop in zip(starts, stops, strict=False)]
 
     @cached_property
+    def place(self) -> IntArray:
+        """First place of each node in the leaf order, in which clusters are contiguous."""
+        place = [0] * self.parent.size
+        size = self.size.tolist()
+        for merge in range(self.n_merges - 1, -1, -1):
+            at = place[self.n_leaves + merge]
+            for child in self.children[merge]:
+                place[child] = at
+                at += size[child]
+        return np.array(place, dtype=np.int64)
+
+    @cached_property
     def level_ends(self) -> IntArray:
         """Number of merges up to each level: 0 for the leaves, then one level per height."""
         heights = self.height[self.n_leaves :]

@@ -17,7 +17,7 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.tree.cut import labels_after, large_counts, merges_for
 from convexhc.tree.nodes import Nodes
 
-# Relative tolerance for equal scores: on a geometric grid equal widths differ by rounding.
+# Scores and modularities this close are equal up to rounding: ties go to fewer clusters.
 TIE_TOLERANCE = 1e-9
 
 

@@ -9,13 +9,11 @@ from functools import cached_property
 from typing import Any, SupportsIndex
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from convexhc._checks import check_one_of, checked_count, checked_number
-from convexhc._types import BoolArray, FloatArray, IntArray
-from convexhc.tree import cut, dendrogram, export, plateaus
-from convexhc.tree.dendrogram import Layout
+from convexhc._types import FloatArray, IntArray
+from convexhc.tree import cut, export, plateaus
 from convexhc.tree.linkage import linkage_from_nodes, nodes_from_linkage
 from convexhc.tree.nested_partitions import (
     Split,
@@ -192,11 +190,6 @@ class Tree:
         return int((self.nodes.n_children[self.nodes.n_real :] - 1).sum())
 
     @property
-    def joined_at_root(self) -> BoolArray:
-        """Whether each row of ``Z`` only completes the tree, (n - 1,)."""
-        return np.arange(self.n_leaves - 1) >= self.n_leaves - 1 - self.root_joins
-
-    @property
     def available_n_clusters(self) -> tuple[int, ...]:
         """Numbers of clusters of the horizontal cuts, from n down to 1.
 
@@ -328,22 +321,7 @@ class Tree:
 
     def leaf_order(self) -> IntArray:
         """Leaves from left to right; clusters are contiguous, children sorted by smallest leaf."""
-        return dendrogram.leaf_order(self.nodes)
-
-    def layout(self) -> Layout:
-        """Coordinates of the dendrogram of ``Z``; see ``convexhc.tree.dendrogram``."""
-        return dendrogram.dendrogram_layout(self.Z)
-
-    def cophenetic(self) -> FloatArray:
-        """Height at which each pair of leaves merges, condensed: scipy's ``cophenet(Z)``.
-
-        n (n - 1) / 2 numbers in O(n^2) time: for up to some thousand leaves.
-        """
-        return (
-            np.asarray(scipy.cluster.hierarchy.cophenet(self.Z))
-            if self.n_leaves > 1
-            else np.zeros(0)
-        )
+        return np.argsort(self.nodes.place[: self.n_leaves])
 
     def to_newick(self, support: ArrayLike | None = None) -> str:
         """Newick text: branch length = height of parent - height of child, leaves at zero.
