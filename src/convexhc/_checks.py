@@ -16,12 +16,7 @@ SMALLEST = 1.0 / LARGEST
 
 
 def checked_number(
-    name: str,
-    value: Any,
-    *,
-    upper: float = np.inf,
-    positive: bool = False,
-    finite: bool = True,
+    name: str, value: Any, *, upper: float = np.inf, positive: bool = False, finite: bool = True
 ) -> float:
     """Return ``value`` as a float in ``[0, upper]``, zero excluded if ``positive``.
 

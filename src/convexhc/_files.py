@@ -75,47 +75,47 @@ def remove_partial(folder: Path) -> None:
 
 @contextmanager
 def locked(file: str | os.PathLike[str]) -> Iterator[None]:
-    """Hold a lock file; `InUse`, with what the holder wrote there, if another has it.
+    """Lock a file; `InUse`, with what the holder wrote there, if another has it.
 
     The system releases the lock of a process that dies, however it dies, so that a file left behind
     locks nothing. File systems without locks are not locked.
     """
-    held = _acquire(Path(file))
+    descriptor = _acquire(Path(file))
     try:
         yield
     finally:
         # Removed before it is released: whoever opened it meanwhile finds it gone, and starts over.
         with suppress(OSError):
             os.unlink(file)
-        os.close(held)
+        os.close(descriptor)
 
 
 def _acquire(file: Path) -> int:
     """Descriptor of the locked file."""
     while True:
-        held = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
         try:
-            _lock(held)
+            _lock(descriptor)
             # The holder before us may have removed the file between open and lock.
-            if _is_current(held, file):
-                os.ftruncate(held, 0)
-                os.write(held, f"process {os.getpid()}".encode())
-                return held
+            if _is_current(descriptor, file):
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, f"process {os.getpid()}".encode())
+                return descriptor
         except BlockingIOError:
-            holder = os.read(held, 100).decode(errors="replace")
-            os.close(held)
+            holder = os.read(descriptor, 100).decode(errors="replace")
+            os.close(descriptor)
             raise InUse(holder or "another process") from None
         except BaseException:
-            os.close(held)
+            os.close(descriptor)
             raise
-        os.close(held)
+        os.close(descriptor)
 
 
-def _lock(held: int) -> None:
+def _lock(descriptor: int) -> None:
     if fcntl is None:
         return
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise
     except OSError:
@@ -123,9 +123,9 @@ def _lock(held: int) -> None:
         return
 
 
-def _is_current(held: int, file: Path) -> bool:
+def _is_current(descriptor: int, file: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(held), os.stat(file))
+        return os.path.samestat(os.fstat(descriptor), os.stat(file))
     except FileNotFoundError:
         return False
 
@@ -134,14 +134,14 @@ def _is_current(held: int, file: Path) -> bool:
 def turn_at(file: Path) -> Iterator[None]:
     """Wait until no other process is inside this context of the file, where files can be locked."""
     try:
-        held = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
     except OSError:
         yield
         return
     try:
         with suppress(OSError):
             if fcntl is not None:
-                fcntl.flock(held, fcntl.LOCK_EX)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(held)
+        os.close(descriptor)

@@ -8,5 +8,5 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
-# One integer a node; nodes of one cluster have the same.
+# One integer per node; nodes of one cluster have the same.
 Labels = NDArray[np.int64]

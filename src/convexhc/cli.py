@@ -211,9 +211,7 @@ def _add_cohort(commands: Commands) -> None:
     add_similarity(parser)
     add_solver(parser)
     parser.add_argument(
-        "--lam",
-        metavar="LAM",
-        help="compare centroids at these of the --lambdas, too ('0.1,0.5')",
+        "--lam", metavar="LAM", help="compare centroids at these of the --lambdas, too ('0.1,0.5')"
     )
     parser.add_argument(
         "--n-jobs", type=int, default=2, help="graphs solved at a time (default %(default)s)"

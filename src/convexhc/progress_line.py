@@ -42,8 +42,8 @@ class ProgressLine:
     now: Callable[[], float] = time.monotonic
     width: int = 24
     drawn: bool = False
-    # Smallest share seen, and when: a path first probes for its start, and a resumed one starts
-    # in the middle.
+    # Smallest share so far, and when: a path first probes for its first lam, and a resumed one
+    # starts in the middle.
     lowest: float = math.inf
     began: float = 0.0
     # Whether a run is drawing on it already, and announces compilation.
@@ -190,13 +190,13 @@ def level_listener(
     plan : Plan
         Estimates the share of the path that is solved.
     """
-    told = progress if line is None and callable(progress) else None
-    if line is None and told is None:
+    callback = progress if line is None and callable(progress) else None
+    if line is None and callback is None:
         return on_check
 
     def listen(level: Level) -> bool:
-        if told is not None:
-            told(level)
+        if callback is not None:
+            callback(level)
         elif line is not None:
             clusters = counted(level.n_clusters, "cluster")
             text = f"lam {level.lam:.4g}  {clusters}  gap {level.relative_gap:.1e}"
@@ -215,13 +215,13 @@ def certificate_listener(
     tol: float,
 ) -> Callable[[int, Certificate], object]:
     """The function to call at every certificate of a single lam."""
-    told = progress if line is None and callable(progress) else None
+    callback = progress if line is None and callable(progress) else None
     first: list[float] = []
 
     def listen(n_iter: int, certificate: Certificate) -> bool:
         gap = certificate.relative_gap
-        if told is not None:
-            told(n_iter, certificate)
+        if callback is not None:
+            callback(n_iter, certificate)
         elif line is not None:
             first.append(gap)
             text = f"lam {lam:.4g}  iteration {n_iter}  gap {gap:.1e}"

@@ -176,11 +176,7 @@ def choose_plan(model: FusionModel[Any], options: Options) -> Plan:
         return Grid(options.grid, descending=options.max_clusters is not None)
     if options.max_clusters is not None:
         return Descending(
-            model.lam_max,
-            options.lam_step,
-            model.most_clusters,
-            n_components,
-            options.max_clusters,
+            model.lam_max, options.lam_step, model.most_clusters, n_components, options.max_clusters
         )
     if isinstance(options.lambdas, int):
         return Grid(model.geometric_grid(options.lambdas), stop_at=n_components)

@@ -178,11 +178,7 @@ class Cohort:
         return cluster(mean_graph(paths), **mean_options(paths, self.options))
 
     def report(
-        self,
-        file: str | os.PathLike[str],
-        *,
-        groups: Groups | None = None,
-        title: str = "Cohort",
+        self, file: str | os.PathLike[str], *, groups: Groups | None = None, title: str = "Cohort"
     ) -> None:
         """Write one page that compares the subjects; see `convexhc.report.write_cohort_report`."""
         _views.cohort_report(self, file, groups=groups, title=title)

@@ -106,6 +106,7 @@ def info(options: Namespace, say: Say) -> int:
 
 
 def _paper_problem(kernel: Graph, options: Namespace) -> FusionProblem:
+    """The paper's problem on a similarity, to estimate what a fit costs."""
     weights = weights_of(options)
     if weights == "multiscale":
         # An edge joins two nodes.

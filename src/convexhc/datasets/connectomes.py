@@ -92,9 +92,9 @@ def hierarchical_connectomes(
         own = mean + subject_sd * (between_lobes + rng.standard_normal(tail.size))
         for scan in range(1, n_scans + 1):
             counts = rng.poisson(np.exp(own + scan_sd * rng.standard_normal(tail.size)))
-            seen = counts > 0
+            kept = counts > 0
             graphs.append(
-                Graph.from_edges(n_nodes, tail[seen], head[seen], counts[seen], names=names)
+                Graph.from_edges(n_nodes, tail[kept], head[kept], counts[kept], names=names)
             )
             scans.append(f"sub-{subject}_ses-{scan}")
             subjects.append(f"sub-{subject}")

@@ -6,18 +6,8 @@ centroids, ``tree_layout`` the branches of a tree, ``sankey`` the flow between p
 ``palette`` generates colours; ``cluster_colors`` assigns them to clusters.
 """
 
-from convexhc.layout.cluster_colors import (
-    cluster_ranks,
-    color_ranks,
-    rank_colors,
-    ranks_by_size,
-)
-from convexhc.layout.graph_layout import (
-    align_nodes,
-    graph_positions,
-    name_sides,
-    strongest_edges,
-)
+from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors, ranks_by_size
+from convexhc.layout.graph_layout import align_nodes, graph_positions, name_sides, strongest_edges
 from convexhc.layout.heatmap import binned_matrix, block_borders, color_limit
 from convexhc.layout.palette import neutral, palette
 from convexhc.layout.partition_distances import PartitionDistances, partition_distances

@@ -10,22 +10,12 @@ from convexhc.tree import Tree
 
 
 def color_ranks(tree: Tree) -> IntArray:
-    """Palette rank of each node; a cluster takes the smallest rank among its members.
+    """Palette rank of each node, a permutation; a cluster takes the smallest rank of its members.
 
     When clusters merge, the largest one (of equal ones, the one with the smallest node) keeps its
     colour. Colours that survive longest have the smallest ranks, so a cut into k clusters uses the
     first k colours, and a cluster keeps its colour until a larger one absorbs it. Nodes that are
-    never the largest part of a merge come last.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of a path.
-
-    Returns
-    -------
-    (n,) int64 array
-        A permutation of ``0 .. n - 1``; see :func:`cluster_ranks`. O(n log n).
+    never the largest part of a merge come last. O(n log n).
 
     Examples
     --------
@@ -68,19 +58,8 @@ def ranks_by_size(labels: Labels) -> IntArray:
 def cluster_ranks(labels: Labels, ranks: IntArray) -> IntArray:
     """Palette rank of each cluster: the smallest rank of its members, -1 for single nodes.
 
-    Different clusters have different ranks, whether or not they are clusters of the tree. O(n).
-
-    Parameters
-    ----------
-    labels : (n,) int array
-        Clusters 0, 1, ...
-    ranks : (n,) int array
-        From :func:`color_ranks` or :func:`ranks_by_size`.
-
-    Returns
-    -------
-    (k,) int64 array
-        One rank per cluster.
+    ``ranks`` are those of `color_ranks` or `ranks_by_size`. Different clusters have different
+    ranks, whether or not they are clusters of the tree. O(n).
 
     Examples
     --------

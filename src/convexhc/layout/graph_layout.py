@@ -33,12 +33,8 @@ SETTINGS = LayoutSettings()
 def align_nodes(graph: Graph, names: tuple[Hashable, ...], what: str = "graph") -> Graph:
     """Reorder the nodes of a graph to match the names of a result.
 
-    Nodes are matched by name if both have the same names, otherwise by position.
-
-    Raises
-    ------
-    ValueError
-        The numbers of nodes differ.
+    Nodes are matched by name if both have the same names, otherwise by position; ValueError if
+    their numbers differ.
     """
     if graph.n != len(names):
         nodes = "node" if graph.n == 1 else "nodes"
@@ -57,20 +53,11 @@ def graph_positions(graph: Graph) -> FloatArray:
 
     Each connected component starts from multidimensional scaling of its hop distances to some
     pivots. It is then relaxed under an attraction ``sqrt(w_ij) d_ij^2`` along edges and a repulsion
-    ``m_i m_j / d_ij^2`` between all pairs, with masses ``m_i`` that grow with the degree.
-    Components are placed side by side, with areas in proportion to their sizes. Nothing is random,
-    and clusters have no influence: the same positions serve every level of a path.
-
-    Parameters
-    ----------
-    graph : Graph
-        Weights enter by absolute value; self-loops are ignored.
-
-    Returns
-    -------
-    (n, 2) float64 array
-        Centred, the longer side from -1 to 1. About 0.3 s for 200 nodes and 6 s for 5000; for
-        components above 700 nodes time grows like n + E.
+    ``m_i m_j / d_ij^2`` between all pairs, with masses ``m_i`` that grow with the degree; weights
+    enter by absolute value. Components are placed side by side, with areas in proportion to their
+    sizes, centred, the longer side from -1 to 1. Nothing is random, and clusters have no influence:
+    the same positions serve every level of a path. About 0.3 s for 200 nodes and 6 s for 5000; for
+    components above 700 nodes time grows like n + E.
 
     Examples
     --------
@@ -265,28 +252,12 @@ def name_sides(
     margin: float,
     priority: IntArray,
 ) -> IntArray:
-    """Side of its point on which each name can be written without overlap.
+    """Side of its point on which each name fits: 1 for right, -1 for left, 0 for neither. O(n^2).
 
-    Names are placed greedily, to the right if possible, else to the left. A name must not overlap
-    any point or any name placed before it.
-
-    Parameters
-    ----------
-    points : (n, 2) float64 array
-        Points, in the unit of the sizes.
-    widths : (n,) float64 array
-        Width of each name.
-    height, radius : float
-        Height of a line of text, and radius of the points.
-    margin : float
-        How far names may extend beyond the bounding box of the points, to the left and right.
-    priority : (n,) int array
-        Nodes in the order in which their names are placed.
-
-    Returns
-    -------
-    (n,) int64 array
-        1 for right, -1 for left, 0 if there is no room. O(n^2).
+    Names are placed greedily in the order of ``priority``, to the right if possible, else to the
+    left. A name must not overlap any point or any name placed before it. ``widths`` are those of
+    the names, ``height`` that of a line, all in the unit of the points; names may extend by
+    ``margin`` beyond the outermost points.
 
     Examples
     --------

@@ -13,23 +13,10 @@ from convexhc._types import FloatArray, IntArray, Labels
 def binned_matrix(
     matrix: Any, order: IntArray, *, max_cells: int = 800
 ) -> tuple[FloatArray, FloatArray]:
-    """Permute the rows and columns of a square matrix and average it over cells.
+    """Means of a square matrix over cells, in the order of the nodes given, and the cells' borders.
 
-    Parameters
-    ----------
-    matrix : (n, n) array or scipy sparse array
-        Sparse matrices stay sparse.
-    order : (n,) int array
-        The node at each position.
-    max_cells : int
-        Cells per side at most.
-
-    Returns
-    -------
-    cells : (c, c) float64 array
-        Means over cells; the permuted entries themselves if n <= max_cells.
-    borders : (c + 1,) float64 array
-        Borders of the cells along each side, from 0 to n.
+    At most ``max_cells`` cells per side; with fewer nodes, the permuted entries themselves. Borders
+    run from 0 to n. A sparse matrix stays sparse.
 
     Examples
     --------

@@ -49,23 +49,11 @@ _DEUTAN = np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234,
 
 
 def palette(n: int, *, dark: bool = False) -> tuple[str, ...]:
-    """Colours for n clusters; the first ones do not depend on n.
+    """Hex colours for n clusters; the first ones do not depend on n, and after 256 they repeat.
 
     Six colours of Okabe and Ito, followed by a farthest-point sequence: each colour maximises the
-    smallest Oklab distance to all before it, in normal, protanope and deuteranope vision. The
-    dark variant keeps the hues and raises the lightness.
-
-    Parameters
-    ----------
-    n : int
-        Number of colours, zero or more; after 256 they repeat.
-    dark : bool
-        For a dark background.
-
-    Returns
-    -------
-    tuple of str
-        Hex colours such as ``"#0072b2"``. The sequence is computed once.
+    smallest Oklab distance to all before it, in normal, protanope and deuteranope vision. The dark
+    variant keeps the hues and raises the lightness. The sequence is computed once.
 
     Examples
     --------

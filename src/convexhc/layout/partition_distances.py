@@ -23,17 +23,8 @@ class PartitionDistances:
 def partition_distances(path: Path, *, max_levels: int = 60) -> PartitionDistances:
     """Compare the partitions of a path pairwise; persistent scales show as blocks near zero.
 
-    Parameters
-    ----------
-    path : Path
-        Consecutive equal partitions count as one level.
-    max_levels : int
-        Number of levels M at most; an evenly spaced sample represents more of them.
-
-    Returns
-    -------
-    PartitionDistances
-        O(M^2 n log n).
+    Consecutive equal partitions count as one level; an evenly spaced sample represents more than
+    ``max_levels`` of them, M. O(M^2 n log n).
 
     Examples
     --------

@@ -39,27 +39,12 @@ def partition_flow(
     max_gap: float = 0.02,
     max_total_gap: float = 0.25,
 ) -> tuple[list[Bars], list[Ribbons]]:
-    """Bars and ribbons of a sequence of partitions.
+    """Bars of each partition, and ribbons between neighbouring ones. O(n log n) each.
 
-    Clusters are sorted by the mean position of their nodes, and so are the ribbons of each
-    cluster: in tree order, ribbons of nested partitions do not cross.
-
-    Parameters
-    ----------
-    partitions : sequence of (n,) int arrays
-        Labels from 0.
-    order : (n,) int array
-        The node at each position.
-    max_gap, max_total_gap : float
-        Largest gap between two bars, and largest sum of the gaps of a level, as fractions of the
-        height.
-
-    Returns
-    -------
-    bars : list of Bars
-        One per partition; heights in proportion to sizes.
-    ribbons : list of Ribbons
-        One per pair of neighbouring partitions. O(n log n) each.
+    Clusters are sorted by the mean position of their nodes in ``order``, and so are the ribbons of
+    each cluster: in tree order, ribbons of nested partitions do not cross. ``max_gap`` bounds the
+    gap between two bars, ``max_total_gap`` the sum of the gaps of a level, as fractions of the
+    height.
 
     Examples
     --------

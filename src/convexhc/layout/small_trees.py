@@ -37,21 +37,9 @@ class SmallTree:
 
 
 def small_tree(nodes: Nodes, rank: FloatArray, clusters: Labels) -> SmallTree:
-    """Lay out a tree after a reference.
+    """Lay out a tree after a reference: children in the order of the mean ``rank`` of their leaves.
 
-    Parameters
-    ----------
-    nodes : Nodes
-        The tree.
-    rank : (n,) array
-        Position of each leaf in the reference; children are ordered by the mean of theirs.
-    clusters : (n,) int array
-        Reference clusters, for the colours.
-
-    Returns
-    -------
-    SmallTree
-        O((n + m) c) for c reference clusters.
+    ``clusters`` are those of the reference, for the colours. O((n + m) c) for c of them.
 
     Examples
     --------

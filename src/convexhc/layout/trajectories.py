@@ -27,23 +27,9 @@ def centroid_trajectories(result: Path | Solution) -> Trajectories:
     The axes are the principal components of the centroids of all clusters with at least two nodes,
     at all lam together. Each cluster has the weight (number of nodes) x (range of log lam
     represented by its level). Single nodes are projected but do not affect the axes: each of their
-    centroids lies far from all others in a direction of its own.
-
-    Parameters
-    ----------
-    result : Path or Solution
-        A path that kept centroids; a solution has one level.
-
-    Returns
-    -------
-    Trajectories
-        O(m^2 sum_l c_l + m^3) time for c_l clusters at level l and centroids in m dimensions. The
-        sign of each axis makes its largest entry positive.
-
-    Raises
-    ------
-    ValueError
-        No centroids were kept.
+    centroids lies far from all others in a direction of its own. The sign of each axis makes its
+    largest entry positive. O(m^2 sum_l c_l + m^3) time for c_l clusters at level l and centroids in
+    m dimensions; ValueError if no centroids were kept.
 
     Examples
     --------

@@ -63,12 +63,7 @@ def fuse_rows(C: ArrayLike, *, within: float = 1e-6) -> FloatArray:
 
 
 def kmeans_labels(
-    C: ArrayLike,
-    n_clusters: int,
-    *,
-    within: float = 1e-6,
-    n_init: int = 10,
-    random_state: int = 0,
+    C: ArrayLike, n_clusters: int, *, within: float = 1e-6, n_init: int = 10, random_state: int = 0
 ) -> IntArray:
     """K-means clusters of the centroids, after `fuse_rows`.
 

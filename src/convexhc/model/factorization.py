@@ -30,10 +30,7 @@ def definite_factor(matrix: csc_array) -> SuperLU:
     Definite matrices need no pivoting, so the factors are symmetric: L D L'.
     """
     return splu(
-        matrix,
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
+        matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
     )
 
 

@@ -14,12 +14,7 @@ from convexhc._types import FloatArray, Labels
 from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
 from convexhc.kernels.sparse_products import times_sparse
 from convexhc.model.constraint import Constraint
-from convexhc.model.factorization import (
-    DENSE_FACTOR_NODES,
-    DENSE_NODES,
-    SPARSE_DENSITY,
-    Factor,
-)
+from convexhc.model.factorization import DENSE_FACTOR_NODES, DENSE_NODES, SPARSE_DENSITY, Factor
 from convexhc.model.metric import EUCLIDEAN, InnerProduct, averaging_matrix
 
 

@@ -1,7 +1,8 @@
 """Figures of a path or a solution, with matplotlib (extra: plots).
 
 Each function draws on the given axes, or on those of a new figure, and returns the axes. None of
-them shows a figure or changes a setting. A cluster has the same colour in all figures.
+them shows a figure or changes a setting; without matplotlib they raise ImportError. A cluster has
+the same colour in all figures.
 """
 
 from convexhc.plots.coalescence import coalescence

@@ -50,8 +50,6 @@ def coalescence(
 
     Raises
     ------
-    ImportError
-        matplotlib is missing.
     ValueError
         No centroids were kept, or both n_clusters and lam.
 

@@ -74,8 +74,6 @@ def dendrogram(
 
     Raises
     ------
-    ImportError
-        matplotlib is missing.
     ValueError
         Both n_clusters and lam, values out of range, or support of another tree.
 

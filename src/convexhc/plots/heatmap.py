@@ -65,8 +65,6 @@ def heatmap(
 
     Raises
     ------
-    ImportError
-        matplotlib is missing.
     ValueError
         A K of another size, a path without centroids, or both n_clusters and lam.
 

@@ -58,8 +58,6 @@ def icicle(
 
     Raises
     ------
-    ImportError
-        matplotlib is missing.
     ValueError
         Both n_clusters and lam, or values out of range.
 

@@ -69,8 +69,6 @@ def network(
 
     Raises
     ------
-    ImportError
-        matplotlib is missing.
     ValueError
         A graph or positions of another size, or both n_clusters and lam.
 

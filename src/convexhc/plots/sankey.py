@@ -9,14 +9,7 @@ import numpy as np
 
 from convexhc._text import counted, format_number
 from convexhc._types import Labels
-from convexhc.layout import (
-    Bars,
-    Ribbons,
-    cluster_ranks,
-    color_ranks,
-    partition_flow,
-    rank_colors,
-)
+from convexhc.layout import Bars, Ribbons, cluster_ranks, color_ranks, partition_flow, rank_colors
 from convexhc.path import Path
 from convexhc.plots.selection import check_path, select_cut
 from convexhc.plots.style import (
@@ -63,8 +56,6 @@ def sankey(
 
     Raises
     ------
-    ImportError
-        matplotlib is missing.
     ValueError
         Both n_clusters and lam, an empty sequence, or values out of range.
 

@@ -61,8 +61,6 @@ def scan(
 
     Raises
     ------
-    ImportError
-        matplotlib is missing.
     ValueError
         Scales out of range.
 
@@ -97,9 +95,7 @@ def scan(
 
 
 def _marks(
-    path: Path,
-    n_clusters: int | Iterable[int] | None,
-    lam: float | Iterable[float] | None,
+    path: Path, n_clusters: int | Iterable[int] | None, lam: float | Iterable[float] | None
 ) -> list[tuple[float, int]]:
     """Position on the lam axis and number of clusters of each selected scale."""
     if n_clusters is None and lam is None:

@@ -19,27 +19,11 @@ MAX_REPORT_LENGTH = 400_000
 
 
 def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
-    """Notebook view of a path.
+    """Notebook view of a path, as HTML with inline styles.
 
     A card shows the number of clusters over log lam and the summary. For up to 300 nodes the
-    interactive report follows, in a sandboxed frame without access to notebook or network.
-
-    Parameters
-    ----------
-    path : Path
-        Result of `convexhc.solve_path`.
-    graph : Graph, optional
-        The graph to draw; the path does not store it.
-
-    Returns
-    -------
-    str
-        HTML with inline styles.
-
-    Raises
-    ------
-    ValueError
-        The graph has another number of nodes than the path.
+    interactive report follows, in a sandboxed frame without access to notebook or network; it draws
+    ``graph``, which the path does not store.
 
     Examples
     --------

@@ -25,17 +25,10 @@ def fill_template(
 ) -> str:
     """Fill a template; the content security policy allows only this style and this script.
 
-    Parameters
-    ----------
-    page : str
-        The template, with placeholders in double braces; like styles and scripts, the name of a
-        file in this package.
-    data : dict
-        Values for JSON, which the scripts read.
-    title, summary : str
-        Plain text; the summary is shown where there is no JavaScript.
-    styles, scripts : iterables of str
-        Files, in the order of concatenation.
+    ``page``, styles and scripts are names of files of this package; the template has placeholders
+    in double braces, styles and scripts are joined in their order. ``data`` are values for JSON,
+    which the scripts read. The title and the summary, shown where there is no JavaScript, are plain
+    text.
     """
     style = "".join(_read(name) for name in styles)
     script = "(() => {\n" + "\n".join(_read(name) for name in scripts) + "})();\n"

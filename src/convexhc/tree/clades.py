@@ -57,22 +57,12 @@ def clades(tree: Tree) -> BoolArray:
 
 
 def transfer_distances(reference: Tree, other: Tree) -> IntArray:
-    """For every clade of a tree, the fewest leaves to add or remove to make it one of another tree.
+    """For every clade of a tree, the fewest leaves to add or drop to make it one of another tree.
 
-    The transfer distance of Lemoine et al. (2018) for rooted trees: the minimum of |A - B| +
-    |B - A| over the clades B of ``other``. Every single leaf and the set of all leaves count as
-    clades, so the distance is at most ``min(|A| - 1, n - |A|)``.
-
-    Parameters
-    ----------
-    reference, other : Tree
-        Trees of the same names, in any order.
-
-    Returns
-    -------
-    (m,) int64 array
-        One distance per merge of ``reference``; zero where ``other`` has the clade. O(n m) time for
-        m merges, and blocks of 16 MB.
+    The transfer distance of Lemoine et al. (2018) for rooted trees: the minimum of |A - B| + |B -
+    A| over the clades B of ``other``, a tree of the same names in any order. Every single leaf and
+    the set of all leaves count as clades, so the distance is at most ``min(|A| - 1, n - |A|)``. O(n
+    m) time for m merges, and blocks of 16 MB.
 
     Examples
     --------

@@ -91,26 +91,13 @@ class Prunings:
 
 
 def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex) -> Prunings:
-    """For every k, the k branches that partition the leaves at the least total cost.
+    """For every k up to a largest, the k branches that partition the leaves at least cost.
 
-    Dynamic programming: ``best(v, 1) = cost[v]``, and ``best(v, k) = min_j best(a, j) +
-    best(b, k - j)`` for a node v that joins a and b. Ties go to fewer clusters in the branch with
-    fewer leaves, or in the left one of two equally large branches.
-
-    Parameters
-    ----------
-    tree : BinaryTree
-        The tree.
-    cost : (2n - 1,) array
-        Finite cost of each node as a cluster, of any sign; for example :func:`within_cost`.
-    max_clusters : int
-        Largest k, at least 1; reduced to n if above.
-
-    Returns
-    -------
-    Prunings
-        O(n min(n, max_clusters)) time, and at most as many bytes, for the rows that join two
-        branches of several leaves. Rows that add a single leaf need no memory.
+    Dynamic programming: ``best(v, 1) = cost[v]``, and ``best(v, k) = min_j best(a, j) + best(b, k -
+    j)`` for a node v that joins a and b. Ties go to fewer clusters in the branch with fewer leaves,
+    or in the left one of two equally large branches. ``cost`` is a finite number of any sign per
+    node, for example `within_cost`. O(n min(n, max_clusters)) time, and at most as many bytes, for
+    the rows that join two branches of several leaves; others need no memory.
 
     Examples
     --------
