@@ -284,7 +284,7 @@ def test_factors_solve_the_grounded_laplacian(dense_fill, seed):
     L[grounded, grounded] *= 2.0
     system = drawn.electrical
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(elimination, "_DENSE_FILL", dense_fill)
+        patch.setattr(elimination, "FACTOR_DENSITY", dense_fill)
         pattern = Elimination(drawn.nodes.size, system.tail, system.head, grounded)
         factor = pattern.factor(drawn.conductance)
     assert isinstance(factor, DenseFactor if dense_fill == 0.0 else SparseFactor)

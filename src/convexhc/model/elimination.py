@@ -14,14 +14,11 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import spilu
 
 from convexhc._types import FloatArray, IntArray
-from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.compile import interpreted, pays_to_compile
 from convexhc.kernels.elimination import count_fill, eliminate
+from convexhc.model.factorization import FACTOR_DENSITY, SparseFactor
 
 P = ParamSpec("P")
-
-# Entries of L over n^2 from which a dense factor is faster: its products run in BLAS.
-_DENSE_FILL = 0.15
 
 
 def elimination_order(n: int, tail: IntArray, head: IntArray) -> IntArray:
@@ -82,7 +79,7 @@ class Elimination:
     @cached_property
     def is_dense(self) -> bool:
         """Whether L is so full that it is better stored as a square."""
-        return bool(self.column[-1] > _DENSE_FILL * self.n**2)
+        return bool(self.column[-1] > FACTOR_DENSITY * self.n**2)
 
     def _version(self, kernel: Callable[P, None]) -> Callable[P, None]:
         """The compiled kernel, or for few nodes the interpreted one."""
@@ -118,25 +115,6 @@ class Elimination:
             np.zeros(self.n),
         )
         return SparseFactor(self.column, row, value, degree)
-
-
-class SparseFactor:
-    """L D L' by columns, without the unit diagonal of L."""
-
-    def __init__(
-        self, start: NDArray[np.int32], row: NDArray[np.int32], value: FloatArray, pivot: FloatArray
-    ) -> None:
-        self.start, self.row, self.value, self.pivot = start, row, value, pivot
-
-    @cached_property
-    def _single(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return self.value.astype(np.float32), self.pivot.astype(np.float32)
-
-    def solve(self, X: NDArray[Any]) -> None:
-        """Solve in place, in the precision of X. O(nnz(L) m)."""
-        single = X.dtype == np.float32
-        value, pivot = self._single if single else (self.value, self.pivot)
-        flow_kernels.substitute(X, self.start, self.row, value, pivot)
 
 
 class DenseFactor:

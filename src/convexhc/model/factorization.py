@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
+from convexhc._types import FloatArray
 from convexhc.kernels import flows as flow_kernels
 
 # Neighbour graphs of points in up to this many dimensions have sparse factors.
 SPATIAL = 3
 # Density up to which sparse products and factors are faster than dense ones.
 SPARSE_DENSITY = 0.05
-# Density up to which a factor is used: it fills in, and is applied more often than computed.
-_FACTOR_DENSITY = 0.125
+# Density of a triangular factor above which a dense one, in BLAS, is faster: for 600 to 1500 nodes
+# factoring breaks even at 0.1 to 0.2, a solve at 0.16 to 0.2.
+FACTOR_DENSITY = 0.15
 # Nodes up to which all eigenvalues are computed by a dense decomposition.
 DENSE_NODES = 400
 # Nodes up to which a dense factor or inverse is stored.
@@ -34,7 +36,26 @@ def definite_factor(matrix: csc_array) -> SuperLU:
     )
 
 
-class Factor:
+class SparseFactor:
+    """L D L' by columns, without the unit diagonal of L."""
+
+    def __init__(
+        self, start: NDArray[np.int32], row: NDArray[np.int32], value: FloatArray, pivot: FloatArray
+    ) -> None:
+        self.start, self.row, self.value, self.pivot = start, row, value, pivot
+
+    @cached_property
+    def _single(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return self.value.astype(np.float32), self.pivot.astype(np.float32)
+
+    def solve(self, X: NDArray[Any]) -> None:
+        """Solve in place, rows in elimination order, in the precision of X. O(nnz(L) m)."""
+        single = X.dtype == np.float32
+        value, pivot = self._single if single else (self.value, self.pivot)
+        flow_kernels.substitute(X, self.start, self.row, value, pivot)
+
+
+class Factor(SparseFactor):
     """L D L' of a symmetric positive definite matrix, for many right-hand sides.
 
     Parameters
@@ -57,7 +78,7 @@ class Factor:
         if matrix.nnz > SPARSE_DENSITY * size:
             return None
         factor = cls(matrix)
-        return factor if factor.value.size <= _FACTOR_DENSITY * size else None
+        return factor if factor.value.size <= FACTOR_DENSITY * size else None
 
     def __init__(self, matrix: csc_array) -> None:
         factor = definite_factor(matrix)
@@ -65,18 +86,8 @@ class Factor:
         # Drop the unit diagonal by hand: scipy is slow on thousands of small systems.
         counts = np.diff(lower.indptr)
         below = lower.indices != np.repeat(np.arange(counts.size), counts)
-        self.start = (lower.indptr - np.arange(counts.size + 1)).astype(np.int32)
-        self.row, self.value = lower.indices[below].astype(np.int32), lower.data[below]
-        self.pivot = factor.U.diagonal()
+        start = (lower.indptr - np.arange(counts.size + 1)).astype(np.int32)
+        row = lower.indices[below].astype(np.int32)
+        super().__init__(start, row, lower.data[below], factor.U.diagonal())
         self.place = factor.perm_c.astype(np.int64)
         self.rows = np.argsort(self.place)
-
-    @cached_property
-    def _single(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return self.value.astype(np.float32), self.pivot.astype(np.float32)
-
-    def solve(self, X: NDArray[Any]) -> None:
-        """Solve in place, rows in elimination order, in the precision of X. O(nnz(L) m)."""
-        single = X.dtype == np.float32
-        value, pivot = self._single if single else (self.value, self.pivot)
-        flow_kernels.substitute(X, self.start, self.row, value, pivot)

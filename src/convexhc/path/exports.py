@@ -104,5 +104,5 @@ class Exports:
         return cast("Path", self).tree.to_newick()
 
     def to_frame(self) -> Any:
-        """One row a lam, as a pandas DataFrame (extra: graphs)."""
+        """One row per lam, as a pandas DataFrame (extra: graphs)."""
         return frame_of(cast("Path", self))

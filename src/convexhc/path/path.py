@@ -44,7 +44,7 @@ __all__ = ["Path", "Provenance"]
 
 @dataclass(frozen=True, eq=False)
 class Path(Exports):
-    """A multiscale clustering: one certified partition a lam, and the tree they make.
+    """A multiscale clustering: one certified partition per lam, and the tree they make.
 
     Attributes
     ----------

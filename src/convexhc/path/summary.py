@@ -47,7 +47,7 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
 
 
 def frame_of(path: Path) -> Any:
-    """One row a lam, as a pandas DataFrame (extra: graphs)."""
+    """One row per lam, as a pandas DataFrame (extra: graphs)."""
     try:
         import pandas as pd
     except ImportError as error:
