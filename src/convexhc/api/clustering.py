@@ -184,13 +184,8 @@ def cluster(
     >>> path.labels(n_clusters=2).sum() in (16, 17, 18)
     True
     """
-    named("similarity", similarity, dict.fromkeys(SIMILARITIES))
-    if isinstance(G, Similarity) and similarity != "precomputed":
-        raise ValueError(
-            f"G is a similarity already, made by {G.kind!r}: pass similarity='precomputed', or the "
-            "graph itself."
-        )
-    multiscale, in_features = is_multiscale(weights), in_feature_space(weights, space)
+    _check_similarity(G, similarity)
+    in_features = in_feature_space(weights, space)
     defaults = FEATURES if in_features else Options()
     options = Options(
         lambdas=defaults.lambdas if isinstance(lambdas, str) else lambdas,
@@ -208,8 +203,8 @@ def cluster(
         if line is not None:
             line.note("reading the graph and making its features ...")
         # Another diagonal or norm needs K itself.
-        chosen_by_graph = similarity in ("graph", "nearest_neighbors") and shift is None
-        if chosen_by_graph and in_features and multiscale and not options.l1_ratio:
+        by_graph = similarity in ("graph", "nearest_neighbors") and shift is None
+        if by_graph and in_features and is_multiscale(weights) and not options.l1_ratio:
             if similarity == "nearest_neighbors":
                 points, G = G, neighbor_graph(G, n_neighbors=n_neighbors)
             return _cluster_by_graph(
@@ -218,12 +213,18 @@ def cluster(
         K = make_similarity(
             G, similarity, shift=shift, n_neighbors=n_neighbors, signed=weights is not None
         )
-        if in_features:
-            return features_path(K, weights, n_features, options, monitor)
-        if multiscale:
-            X = spectral_features(K, min(n_features, K.graph.n))
-            weights = multiscale_weights(positive_part(K.graph).matrix(), X)
-        return graph_path(K, weights, options, monitor)
+        solved = features_path if in_features else _path_of_similarity
+        return solved(K, weights, n_features, options, monitor)
+
+
+def _check_similarity(G: Any, kind: str) -> None:
+    """Refuse an unknown kind, and a similarity where a graph or points are expected."""
+    named("similarity", kind, dict.fromkeys(SIMILARITIES))
+    if isinstance(G, Similarity) and kind != "precomputed":
+        raise ValueError(
+            f"G is a similarity already, made by {G.kind!r}: pass similarity='precomputed', or the "
+            "graph itself."
+        )
 
 
 def make_similarity(
@@ -253,6 +254,16 @@ def make_similarity(
     least = None if K.min_eigenvalue is None else K.min_eigenvalue + amount
     graph = K.graph.with_diagonal(K.graph.diagonal + amount)
     return replace(K, graph=graph, shift=K.shift + amount, min_eigenvalue=least)
+
+
+def _path_of_similarity(
+    K: Similarity, weights: Any, n_features: int, options: Options, monitor: Monitor
+) -> Path:
+    """The path of the paper's problem."""
+    if is_multiscale(weights):
+        X = spectral_features(K, min(n_features, K.graph.n))
+        weights = multiscale_weights(positive_part(K.graph).matrix(), X)
+    return graph_path(K, weights, options, monitor)
 
 
 def _cluster_by_graph(

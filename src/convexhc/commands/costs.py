@@ -19,12 +19,12 @@ from convexhc.solvers.memory import feature_path, features_of_large
 
 
 @dataclass(frozen=True)
-class FeatureCost:
-    """Figures of the default fit that the benchmarks measured (`benchmarks/features.py`)."""
+class CostModel:
+    """Figures that the benchmarks measured (`benchmarks/features.py` for the default fit)."""
 
     # Memory of the process before any graph is read, with its compiled kernels.
     process_bytes: int = 250_000_000
-    # Weighted pairs per row: node or leaf.
+    # Multiscale weights per row: node or leaf.
     pairs_per_row: int = 22
     # A path of so many rows takes so many seconds, and others by this power of the ratio.
     rows: int = 1000
@@ -36,11 +36,14 @@ class FeatureCost:
     seconds_of_report: float = 3.0
     # A product of two matrices of 1000 rows on the machine of the benchmarks.
     product_seconds: float = 0.04
+    # Nodes from which a path of the paper's problem takes minutes.
+    slow_nodes: int = 1000
+    # Iterations of a path of the paper's problem, if nodes fuse early and if they fuse late.
+    min_iterations: int = 500
+    max_iterations: int = 4000
 
 
-FEATURES = FeatureCost()
-# Nodes from which a path of the paper's problem takes minutes.
-_MINUTES_OF_PAPER = 1000
+COSTS = CostModel()
 
 
 def road(options: Namespace, n: int) -> str:
@@ -58,7 +61,7 @@ def road(options: Namespace, n: int) -> str:
         start = f"about {LEAVES.n_leaves} leaves" if large else counted(n, "single node")
         return f"in feature space, {'from above, down to' if descending else 'from'} {start}"
     start = "from above" if descending else f"from {counted(n, 'single node')}"
-    if n < _MINUTES_OF_PAPER:
+    if n < COSTS.slow_nodes:
         return f"the paper's problem, {start}"
     above = "" if descending else "--max-clusters 50 (from above) or "
     return f"the paper's problem, {start}; faster: {above}--space features"
@@ -69,7 +72,7 @@ def feature_cost(options: Namespace, graph: Graph) -> tuple[int, float]:
 
     Measured on other graphs, and scaled by the speed of a matrix product now.
     """
-    n, cost = graph.n, FEATURES
+    n, cost = graph.n, COSTS
     large = _by_graph(options) and has_leaves(n)
     rows = LEAVES.n_leaves if large else n
     memory = cost.process_bytes + feature_path(rows, cost.pairs_per_row * rows, N_FEATURES)

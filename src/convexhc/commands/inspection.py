@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from dataclasses import dataclass
 from pathlib import Path as File
 
 import numpy as np
@@ -14,7 +13,7 @@ from convexhc._text import clock, counted, format_number
 from convexhc.api.options import Options
 from convexhc.api.single_lam import read_problem
 from convexhc.commands.attributes import read_attributes
-from convexhc.commands.costs import feature_cost, road
+from convexhc.commands.costs import COSTS, feature_cost, road
 from convexhc.commands.fit import write_run_report
 from convexhc.commands.folder import Folder, refuse_to_overwrite
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
@@ -27,20 +26,6 @@ from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import run as solve
 from convexhc.solvers.memory import available, path_estimate
-
-
-@dataclass(frozen=True)
-class CostModel:
-    """Figures of the paper's problem, from which costs are estimated."""
-
-    # Iterations of a path of the paper's problem, if nodes fuse early and if they fuse late.
-    min_iterations: int = 500
-    max_iterations: int = 4000
-    # Multiscale weights per node.
-    pairs_per_node: int = 20
-
-
-COSTS = CostModel()
 
 
 def cut(options: Namespace, say: Say) -> int:
@@ -110,7 +95,7 @@ def _paper_problem(kernel: Graph, options: Namespace) -> FusionProblem:
     weights = weights_of(options)
     if weights == "multiscale":
         # An edge joins two nodes.
-        weights = COSTS.pairs_per_node // 2
+        weights = COSTS.pairs_per_row // 2
     try:
         return read_problem(kernel, 0.0, weights=weights, options=Options())[1]
     except ValueError as error:
