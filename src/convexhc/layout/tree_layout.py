@@ -77,7 +77,19 @@ def tree_rectangles(tree: Tree) -> Rectangles:
 
 
 def enclosing_cluster(tree: Tree, labels: Labels) -> IntArray:
-    """Cluster of a cut that contains each node of the tree; -1 for nodes above the cut. O(n).
+    """Cluster of a cut that contains each node of the tree; -1 for nodes above the cut.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a path.
+    labels : (n,) int array
+        A cut of that tree, labelled from 0.
+
+    Returns
+    -------
+    (n + m,) int64 array
+        O(n).
 
     Examples
     --------
