@@ -36,6 +36,9 @@ def test_verdicts_follow_from_the_two_partitions():
     found = proof.pairs(np.array([0, 0, 0, 1, 2]))
     np.testing.assert_array_equal(np.diag(found), ["open", "together", "together"])
     assert set(found[np.triu_indices(3, 1)]) == {"apart"}
+    np.testing.assert_array_equal(
+        proof.proven_clusters(np.array([0, 0, 0, 1, 2])), [False, True, True]
+    )
     assert Proof(proof.finest, proof.finest).is_proven
 
 

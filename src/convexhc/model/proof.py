@@ -90,6 +90,12 @@ class Proof:
         found[together] = "together"
         return found
 
+    def proven_clusters(self, labels: Labels) -> BoolArray:
+        """Clusters of ``labels`` whose members are proven: no more and no fewer."""
+        ok = np.ones(int(labels.max()) + 1, np.bool_)
+        ok[labels[self.in_doubt]] = False
+        return ok
+
     def at(self, leaf: IntArray) -> Proof:
         """The same proof for nodes that are members of leaves, ``leaf`` the leaf of each."""
         return Proof(numbered_by_first(self.finest[leaf]), numbered_by_first(self.coarsest[leaf]))

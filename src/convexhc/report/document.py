@@ -12,6 +12,7 @@ from convexhc.layout import align_nodes
 from convexhc.path import Path
 from convexhc.path.suggestion import warning_text
 from convexhc.report.attribute_data import attribute_data
+from convexhc.report.evidence_data import proof_data, shown_scales, support_data
 from convexhc.report.figure_data import (
     assignment_data,
     distance_data,
@@ -19,13 +20,7 @@ from convexhc.report.figure_data import (
     similarity_data,
     trajectory_data,
 )
-from convexhc.report.path_data import (
-    described_options,
-    path_data,
-    proof_data,
-    shown_scales,
-    support_data,
-)
+from convexhc.report.path_data import described_options, path_data
 from convexhc.report.template import fill_template
 from convexhc.resampling.support import Support
 
