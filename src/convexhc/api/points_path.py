@@ -23,6 +23,7 @@ from convexhc.path.path import Path
 from convexhc.path.points_model import PointsModel
 from convexhc.provenance import Provenance
 from convexhc.similarity import neighbor_weights
+from convexhc.similarity.neighbors import N_NEIGHBORS
 from convexhc.similarity.point_kernels import read_points
 from convexhc.solvers.memory import check_memory, path_estimate
 
@@ -35,7 +36,7 @@ def solve_points_path(
     X: Any,
     lambdas: Lambdas = POINTS.lambdas,
     *,
-    weights: Any = 15,
+    weights: Any = N_NEIGHBORS,
     l1_ratio: float = POINTS.l1_ratio,
     tol: float = POINTS.tol,
     max_iter: int = POINTS.max_iter,

@@ -109,10 +109,10 @@ def _describe_unsolved(levels: Sequence[Level], say: Say) -> None:
             say(f"{status.name}: {count} lam, {span}. {status.value}")
 
 
-def _listed(counts: Sequence[int], limit: int = 20) -> str:
-    """The first numbers of clusters, up to ``limit`` of them, and how many more there are."""
-    first = " ".join(str(count) for count in counts[:limit])
-    more = len(counts) - limit
+def _listed(counts: Sequence[int]) -> str:
+    """The first twenty numbers of clusters, and how many more there are."""
+    first = " ".join(str(count) for count in counts[:20])
+    more = len(counts) - 20
     return f"{first} and {more} more up to {counts[-1]}" if more > 0 else first
 
 

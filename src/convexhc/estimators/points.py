@@ -16,6 +16,7 @@ from convexhc.api.renamed import answers_other_names
 from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
 from convexhc.estimators.scores import nearest_centroid_score
 from convexhc.similarity import neighbor_weights
+from convexhc.similarity.neighbors import N_NEIGHBORS
 
 __all__ = ["ConvexClustering"]
 
@@ -100,7 +101,7 @@ class ConvexClustering(PathClusterer):
         n_clusters: int | None = None,
         *,
         lam: float | None = None,
-        n_neighbors: int = 15,
+        n_neighbors: int = N_NEIGHBORS,
         weights: Any = None,
         n_lambdas: Any = POINTS.lambdas,
         l1_ratio: float = POINTS.l1_ratio,

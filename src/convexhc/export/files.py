@@ -48,7 +48,6 @@ def write_export(
     names: Sequence[Hashable],
     partitions: Mapping[str, Labels],
     newick: Callable[[], str],
-    escape: bool = False,
 ) -> None:
     """Write one file, whole or not at all; the format is that of its ending if none is given."""
     kind = format_of(file) if format is None else format
@@ -56,7 +55,7 @@ def write_export(
     if kind == "newick":
         content = newick().encode() + b"\n"
     elif kind == "csv":
-        content = node_table(names, partitions, escape=escape).encode()
+        content = node_table(names, partitions).encode()
     elif graph is None:
         raise ValueError(f"the path has no graph, which {kind} needs: export csv or newick.")
     else:

@@ -10,9 +10,7 @@ from scipy import sparse
 from convexhc._types import FloatArray, IntArray, Labels
 
 
-def binned_matrix(
-    matrix: Any, order: IntArray, *, max_cells: int = 800
-) -> tuple[FloatArray, FloatArray]:
+def binned_matrix(matrix: Any, order: IntArray, *, max_cells: int) -> tuple[FloatArray, FloatArray]:
     """Means of a square matrix over cells, in the order of the nodes given, and the cells' borders.
 
     At most ``max_cells`` cells per side; with fewer nodes, the permuted entries themselves. Borders

@@ -9,6 +9,9 @@ import numpy as np
 
 from convexhc._types import FloatArray, IntArray, Labels
 
+# Largest gap between two bars, as a fraction of the height.
+_GAP = 0.02
+
 
 @dataclass(frozen=True, eq=False)
 class Bars:
@@ -33,18 +36,12 @@ class Ribbons:
 
 
 def partition_flow(
-    partitions: Sequence[Labels],
-    order: IntArray,
-    *,
-    max_gap: float = 0.02,
-    max_total_gap: float = 0.25,
+    partitions: Sequence[Labels], order: IntArray
 ) -> tuple[list[Bars], list[Ribbons]]:
     """Bars of each partition, and ribbons between neighbouring ones. O(n log n) each.
 
     Clusters are sorted by the mean position of their nodes in ``order``, and so are the ribbons of
-    each cluster: in tree order, ribbons of nested partitions do not cross. ``max_gap`` bounds the
-    gap between two bars, ``max_total_gap`` the sum of the gaps of a level, as fractions of the
-    height.
+    each cluster: in tree order, ribbons of nested partitions do not cross.
 
     Examples
     --------
@@ -55,9 +52,10 @@ def partition_flow(
     """
     position = np.argsort(order)
     most_clusters = max(int(labels.max()) + 1 for labels in partitions)
-    # All levels share one scale, so that a ribbon has the same width at both ends.
-    total_gap = min(max_gap * (most_clusters - 1), max_total_gap)
-    bars = [_bars(labels, position, total_gap, max_gap) for labels in partitions]
+    # All levels share one scale, so that a ribbon has the same width at both ends; gaps take a
+    # quarter of the height at most.
+    total_gap = min(_GAP * (most_clusters - 1), 0.25)
+    bars = [_bars(labels, position, total_gap) for labels in partitions]
     ribbons = [
         _ribbons(partitions[at], partitions[at + 1], bars[at], bars[at + 1])
         for at in range(len(partitions) - 1)
@@ -65,12 +63,12 @@ def partition_flow(
     return bars, ribbons
 
 
-def _bars(labels: Labels, position: IntArray, total_gap: float, max_gap: float) -> Bars:
+def _bars(labels: Labels, position: IntArray, total_gap: float) -> Bars:
     size = np.bincount(labels)
     cluster = np.argsort(np.bincount(labels, weights=position) / size, kind="stable")
     size = size[cluster]
     height = size / labels.size * (1.0 - total_gap)
-    gap = min(total_gap / max(cluster.size - 1, 1), max_gap)
+    gap = min(total_gap / max(cluster.size - 1, 1), _GAP)
     start = np.concatenate([[0.0], np.cumsum(height + gap)[:-1]])
     # Levels with fewer gaps are shorter and are centred.
     start += (1.0 - (start[-1] + height[-1])) / 2.0

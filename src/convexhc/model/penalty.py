@@ -124,7 +124,7 @@ class Fusion:
 
     differences: Differences
     lam: float
-    l1_ratio: float = 0.05
+    l1_ratio: float
 
     @cached_property
     def edges(self) -> Edges:

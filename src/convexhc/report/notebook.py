@@ -53,7 +53,7 @@ def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
     )
 
 
-def sparkline(path: Path, *, width: float = 220.0, height: float = 48.0) -> str:
+def sparkline(path: Path) -> str:
     """Number of clusters over lam as a small SVG, both on logarithmic scales.
 
     Examples
@@ -63,7 +63,7 @@ def sparkline(path: Path, *, width: float = 220.0, height: float = 48.0) -> str:
     >>> "from 2 clusters to 1 as lam" in sparkline(convexhc.solve_path(np.eye(2) + 1, [0.1, 10.0]))
     True
     """
-    margin = 4.0
+    width, height, margin = 220, 48, 4
     lam, counts = path.lambdas, path.n_clusters
     positive = lam[lam > 0]
     floor = float(positive[0]) if positive.size else 1.0
@@ -74,8 +74,8 @@ def sparkline(path: Path, *, width: float = 220.0, height: float = 48.0) -> str:
     steps += [f"H{a:.1f}V{b:.1f}" for a, b in zip(x[1:], y[1:], strict=True)]
     description = _description(path)
     return (
-        f'<svg role="img" aria-label="{description}" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}"><title>{description}</title><path '
+        f'<svg role="img" aria-label="{description}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}"><title>{description}</title><path '
         f'd="{"".join(steps)}" fill="none" stroke="currentColor" stroke-width="1.6"/></svg>'
     )
 
