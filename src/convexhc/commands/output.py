@@ -14,13 +14,12 @@ from convexhc.commands.messages import Refusal, Say
 from convexhc.export import FORMATS, format_of
 from convexhc.graph import Graph
 from convexhc.path import Path
+from convexhc.plots.style import SETTINGS
 
 KINDS = ("dendrogram", "icicle", "network", "sankey", "scan")
 # Figures of several scales.
 OF_SEVERAL = ("sankey", "scan")
 PICTURES = (".svg", ".png", ".pdf")
-# Resolution of PNG files, in dots per inch.
-RESOLUTION = 200
 
 
 def add_plot_arguments(parser: ArgumentParser) -> None:
@@ -90,7 +89,7 @@ def plot(options: Namespace, say: Say) -> int:
     refuse_to_overwrite(file, force=options.force)
     figure = _drawn(options.kind, path, lambda: folder.graph(path.names), _scales(options))
     with atomic_write(file) as stream:
-        figure.savefig(stream, format=file.suffix[1:].lower(), dpi=RESOLUTION)
+        figure.savefig(stream, format=file.suffix[1:].lower(), dpi=SETTINGS.dpi)
     say(f"written to {file}")
     return 0
 

@@ -9,9 +9,6 @@ import numpy as np
 
 from convexhc._types import FloatArray, IntArray, Labels
 
-# Largest gap between two bars, as a fraction of the height.
-_GAP = 0.02
-
 
 @dataclass(frozen=True, eq=False)
 class Bars:
@@ -52,10 +49,11 @@ def partition_flow(
     """
     position = np.argsort(order)
     most_clusters = max(int(labels.max()) + 1 for labels in partitions)
-    # All levels share one scale, so that a ribbon has the same width at both ends; gaps take a
-    # quarter of the height at most.
-    total_gap = min(_GAP * (most_clusters - 1), 0.25)
-    bars = [_bars(labels, position, total_gap) for labels in partitions]
+    # Between two bars at most 2 % of the height, in all at most a quarter. All levels share one
+    # scale, so that a ribbon has the same width at both ends.
+    max_gap = 0.02
+    total_gap = min(max_gap * (most_clusters - 1), 0.25)
+    bars = [_bars(labels, position, total_gap, max_gap) for labels in partitions]
     ribbons = [
         _ribbons(partitions[at], partitions[at + 1], bars[at], bars[at + 1])
         for at in range(len(partitions) - 1)
@@ -63,12 +61,12 @@ def partition_flow(
     return bars, ribbons
 
 
-def _bars(labels: Labels, position: IntArray, total_gap: float) -> Bars:
+def _bars(labels: Labels, position: IntArray, total_gap: float, max_gap: float) -> Bars:
     size = np.bincount(labels)
     cluster = np.argsort(np.bincount(labels, weights=position) / size, kind="stable")
     size = size[cluster]
     height = size / labels.size * (1.0 - total_gap)
-    gap = min(total_gap / max(cluster.size - 1, 1), _GAP)
+    gap = min(total_gap / max(cluster.size - 1, 1), max_gap)
     start = np.concatenate([[0.0], np.cumsum(height + gap)[:-1]])
     # Levels with fewer gaps are shorter and are centred.
     start += (1.0 - (start[-1] + height[-1])) / 2.0

@@ -32,6 +32,7 @@ class FigureSettings:
     truncated_leaves: int = 50  # leaves of a tree truncated by default
     faint: float = 0.12  # share of its colour that a branch without support keeps
     n_columns: int = 4  # columns of a Sankey diagram by default
+    dpi: int = 200  # resolution of PNG files
     bar_width: float = 0.06  # width of its bars; neighbouring columns are one unit apart
 
 

@@ -10,12 +10,8 @@ from convexhc._text import counted, format_number
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.path import Path
+from convexhc.report.array_encoding import RESOLUTION
 from convexhc.report.document import report_html
-
-# Paths with more nodes are shown without the report: each output cell stores a copy of it.
-MAX_NODES = 300
-# Reports with more characters are omitted, too.
-MAX_REPORT_LENGTH = 400_000
 
 
 def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
@@ -41,10 +37,10 @@ def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
         "<pre style='margin:.4em 0 0;max-width:100%;overflow-x:auto'>"
         f"{html.escape(path.summary())}</pre></div>"
     )
-    if len(path.names) > MAX_NODES:
+    if len(path.names) > RESOLUTION.notebook_nodes:
         return card
     page = report_html(path, graph=graph)
-    if len(page) > MAX_REPORT_LENGTH:
+    if len(page) > RESOLUTION.notebook_length:
         return card
     return (
         f'{card}<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads" '
