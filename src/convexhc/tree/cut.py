@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from convexhc._checks import check_one_of, checked_count, checked_number
 from convexhc._types import BoolArray, IntArray
 from convexhc.kernels.labels import numbered_by_first
-from convexhc.tree.linkage import checked_linkage
+from convexhc.tree.linkage import nodes_from_linkage
 from convexhc.tree.nodes import Nodes, pointer_roots
 
 Small = Literal["nearest", "noise"]
@@ -49,23 +49,13 @@ def cut_linkage(
     >>> cut_linkage([[0, 1, 1.0, 2], [2, 3, 2.0, 3]], n_clusters=2)
     array([0, 0, 1])
     """
-    rows = checked_linkage(Z)
-    n_rows = rows.shape[0]
     check_one_of("n_clusters", n_clusters, "height", height)
-    if n_clusters is not None:
-        applied = max(n_rows + 1 - checked_count("n_clusters", n_clusters), 0)
-        if applied:
-            applied = int(np.searchsorted(rows[:, 2], rows[applied - 1, 2], side="right"))
+    nodes, _ = nodes_from_linkage(Z, root_joins=0)
+    if n_clusters is None:
+        merges = merges_up_to(nodes, checked_number("height", height, finite=False))
     else:
-        applied = int(
-            np.searchsorted(
-                rows[:, 2], checked_number("height", height, finite=False), side="right"
-            )
-        )
-    pointer = np.arange(n_rows + 1 + applied)
-    ids = rows[:applied, :2].astype(np.int64)
-    pointer[ids] = pointer[n_rows + 1 :, None]
-    return numbered_by_first(pointer_roots(pointer)[: n_rows + 1])
+        merges = merges_for(nodes, checked_count("n_clusters", n_clusters))
+    return numbered_by_first(roots_after(nodes, merges))
 
 
 def merges_up_to(nodes: Nodes, lam: float) -> int:
