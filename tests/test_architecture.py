@@ -27,6 +27,7 @@ ROOMS = [
     "_text",
     "_views",
     "_warnings",
+    "_extras",
     "version",
     "kernels",
     "graph_checks",

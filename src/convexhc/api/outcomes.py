@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convexhc import _views
+from convexhc._extras import required
 from convexhc.api.clustering import cluster
 from convexhc.cohort import (
     GroupComparison,
@@ -109,10 +110,7 @@ class Cohort:
         groups : mapping from name to group, or sequence, optional
             Groups of the subjects.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
+        pd = required("pandas", "to_frame")
         return pd.DataFrame(self.rows(groups))
 
     def rows(self, groups: Groups | None = None) -> list[dict[str, Any]]:

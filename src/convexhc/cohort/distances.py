@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from convexhc._checks import checked_count, checked_number, named
+from convexhc._extras import required
 from convexhc._types import FloatArray
 from convexhc.cohort.common import common_nodes
 from convexhc.kernels.labels import numbered
@@ -79,10 +80,7 @@ class SubjectDistances:
 
     def to_frame(self) -> Any:
         """A pandas DataFrame, subjects as rows and columns (extra: graphs)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
+        pd = required("pandas", "to_frame")
         return pd.DataFrame(self.matrix, index=self.subjects, columns=self.subjects)
 
 

@@ -7,7 +7,7 @@ networkx: nothing is downloaded.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,8 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from convexhc._checks import checked_count, checked_number
+from convexhc._extras import required
 from convexhc.kernels.labels import numbered
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 __all__ = [
     "FractalGraph",
@@ -342,15 +340,8 @@ def _adjacency(edges: NDArray[np.intp], n: int) -> csr_array:
     return coo_array((np.ones(row.size), (row, column)), shape=(n, n)).tocsr()
 
 
-def _networkx() -> ModuleType:
-    try:
-        import networkx
-    except ImportError as error:
-        raise ImportError(
-            "This data set is included in networkx, which is not installed: "
-            "install it with pip install 'convexhc[graphs]'"
-        ) from error
-    return networkx
+def _networkx() -> Any:
+    return required("networkx", "this data set")
 
 
 def _named_graph(network: Any, labels: NDArray[np.intp] | None) -> NamedGraph:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from convexhc._extras import required
 from convexhc._types import Labels
 from convexhc.graph import Graph
 
@@ -114,11 +115,4 @@ def _with_text_names(
 
 
 def _networkx() -> Any:
-    try:
-        import networkx
-    except ImportError as error:
-        raise ImportError(
-            "graphs for other programs need networkx, which is not installed: "
-            "pip install 'convexhc[graphs]'."
-        ) from error
-    return networkx
+    return required("networkx", "a graph for other programs")

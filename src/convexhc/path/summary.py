@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from convexhc._extras import required
 from convexhc._text import counted
 from convexhc.path.suggestion import warning_text
 from convexhc.solvers.solution import Status
@@ -48,10 +49,7 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
 
 def frame_of(path: Path) -> Any:
     """One row per lam, as a pandas DataFrame (extra: graphs)."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
+    pd = required("pandas", "to_frame")
     return pd.DataFrame(
         {
             "lam": path.lambdas,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from convexhc._extras import required
 from convexhc._types import FloatArray
 from convexhc.layout import neutral
 
@@ -64,17 +65,10 @@ def blend(color: RGB, background: RGB, share: float) -> RGB:
 
 
 def axes_or_new(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
-    """Return the given axes, or those of a new figure.
+    """Return the given axes, or those of a new figure; ImportError without matplotlib."""
+    required("matplotlib", "a figure", "plots")
+    from matplotlib import pyplot as plt
 
-    Raises
-    ------
-    ImportError
-        matplotlib is missing.
-    """
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'convexhc[plots]'.") from error
     if ax is not None:
         return ax
     new: Axes = plt.subplots(figsize=figsize, layout="constrained")[1]

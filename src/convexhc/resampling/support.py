@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._extras import required
 from convexhc._text import counted
 from convexhc._types import FloatArray, IntArray
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
@@ -160,10 +161,7 @@ class Support:
 
     def to_frame(self, kind: Table = "branches") -> Any:
         """`table` as a pandas DataFrame (extra: graphs)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
+        pd = required("pandas", "to_frame")
         return pd.DataFrame(self.table(kind))
 
     def summary(self) -> str:

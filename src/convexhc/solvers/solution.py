@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexhc._extras import required
 from convexhc._text import counted
 from convexhc._types import FloatArray, Labels
 from convexhc.io.archive import File, decode_names, encode_names, read_npz, write_npz
@@ -140,10 +141,7 @@ class Solution:
 
     def to_frame(self) -> Any:
         """A pandas DataFrame of node, cluster and size, one row per node (extra: graphs)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install 'convexhc[graphs]'.") from error
+        pd = required("pandas", "to_frame")
         names = self.names or range(self.labels.size)
         sizes = np.bincount(self.labels)[self.labels]
         return pd.DataFrame({"node": list(names), "cluster": self.labels, "size": sizes})

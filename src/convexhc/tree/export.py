@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable
 from typing import Any
 
+from convexhc._extras import required
 from convexhc._types import FloatArray
 from convexhc.tree.nodes import Nodes
 
@@ -52,13 +53,7 @@ def _quoted(name: str) -> str:
 
 def networkx_digraph(nodes: Nodes, names: tuple[Hashable, ...]) -> Any:
     """Directed graph from parents to children, with a height, size and name per node."""
-    try:
-        import networkx as nx
-    except ImportError as error:
-        raise ImportError(
-            "to_networkx needs networkx, which is not installed: pip install 'convexhc[graphs]'."
-        ) from error
-    graph: Any = nx.DiGraph()
+    graph = required("networkx", "to_networkx").DiGraph()
     first_artificial = nodes.n_leaves + nodes.n_real
     for node, (height, size) in enumerate(
         zip(nodes.height.tolist(), nodes.size.tolist(), strict=True)
