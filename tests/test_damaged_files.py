@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -240,7 +241,7 @@ def test_a_reader_of_hdf5_that_dies_or_hangs_is_an_error(program, reason, tmp_pa
     file = h5ad_file(tmp_path)
     (tmp_path / "child.py").write_text(program)
     monkeypatch.setattr(h5ad_child, "__file__", str(tmp_path / "child.py"))
-    monkeypatch.setattr(h5ad, "_SECONDS", 2.0)
+    monkeypatch.setattr(h5ad, "SETTINGS", replace(h5ad.SETTINGS, seconds=2.0))
     with pytest.raises(ValueError, match=rf"cells\.h5ad: not a valid .*({reason})"):
         as_graph(file)
 

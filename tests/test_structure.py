@@ -8,7 +8,8 @@ import pytest
 from drawn_graphs import planted, wired_at_random
 
 from convexhc import datasets
-from convexhc.similarity.structure import SIGNIFICANT_Z, Structure, group_structure
+from convexhc.similarity.structure import SETTINGS as STRUCTURE
+from convexhc.similarity.structure import Structure, group_structure
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -31,7 +32,7 @@ def test_a_random_graph_has_no_groups(seed):
     found = group_structure(wired_at_random(seed))
     assert found.tested
     assert not found.found
-    assert found.z_score < SIGNIFICANT_Z
+    assert found.z_score < STRUCTURE.significant_z
 
 
 def test_a_random_graph_with_heavy_tailed_weights_has_no_groups():

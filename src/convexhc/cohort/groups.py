@@ -172,7 +172,7 @@ def compare_groups(
     same = label[:, None] == label[None, :]
     within, between = mean_draws(matrix, same, times), mean_draws(matrix, ~same, times)
     difference = Draws(between.value - within.value, between.draws - within.draws)
-    told_apart = discriminability_draws(matrix, label, times)
+    separation = discriminability_draws(matrix, label, times)
     p_value = float("nan")
     if not np.isnan(matrix).any():
         p_value = discriminability_test(
@@ -189,8 +189,8 @@ def compare_groups(
         between.interval(),
         difference.value,
         difference.interval(),
-        told_apart.value,
-        told_apart.interval(),
+        separation.value,
+        separation.interval(),
         p_value,
         n_permutations,
         n_draws,

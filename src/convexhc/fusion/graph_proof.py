@@ -22,15 +22,15 @@ from convexhc.model.problem import Certificate, FusionProblem
 from convexhc.model.proof import Proof
 
 _EPS = float(np.finfo(float).eps)
-# Factor on the tolerance where a partition is not proven, and the least tolerance.
+# Factor on the tolerance where a partition is not proven.
 TIGHTER = 1e-2
+# Least tolerance: below, round-off decides.
 LEAST_TOL = 1e-10
-# Relative gap below which clusters that cannot be told apart are tried as one.
+# Relative gap below which clusters with numerically equal centroids are tried as one.
 _TRY_MERGES = 1e-7
-# Round-off of a gap, relative to the objective: sums of products and an assignment.
-_GAP_ROUND_OFF = 1e-12
-# Round-off of demands and flows, relative to the data and the dual at a node.
-_DEMAND_ROUND_OFF = 1e-12
+# Round-off of a gap, relative to the objective (sums of products and an assignment), and of
+# demands and flows, relative to the data and the dual at a node.
+_ROUND_OFF = 1e-12
 # Load that flows should not exceed, so that some of every ball is left for errors.
 _TARGET_LOAD = 0.98
 # Numbers of a demand, and of a flow inside some clusters, up to which they are formed.
@@ -84,7 +84,7 @@ def prove_tighter(
     """Solve more and more accurately until the partition is proven, or to the least tolerance.
 
     Once the gap is small, a solve starts from the coarsest partition that is still possible:
-    clusters whose centroids cannot be told apart are tried as one, and split if no flow holds them.
+    clusters whose centroids are numerically equal are tried as one, and split if no flow proves it.
     """
     while found.proof is not None and not found.proof.is_proven and tol > LEAST_TOL:
         tol = max(tol * TIGHTER, LEAST_TOL)
@@ -166,7 +166,7 @@ def _gap_of_feasible(
     slope += float(np.sqrt(2.0) * (edges.block + edges.soft * m**0.5).sum())
     slope += fidelity.lipschitz * moved
     scale = max(abs(certificate.objective), fidelity.scale)
-    gap = max(certificate.gap, 0.0) + _GAP_ROUND_OFF * scale + float(slope) * moved
+    gap = max(certificate.gap, 0.0) + _ROUND_OFF * scale + float(slope) * moved
     return gap, moved
 
 
@@ -190,7 +190,7 @@ def _apart(
         i, j = tail[first : first + rows], head[first : first + rows]
         d = C[i] - C[j]
         square = np.einsum("pk,pk->p", d, product[i] - product[j])
-        square -= _GAP_ROUND_OFF * fidelity.lipschitz * np.einsum("pk,pk->p", d, d)
+        square -= _ROUND_OFF * fidelity.lipschitz * np.einsum("pk,pk->p", d, d)
         found[first : first + rows] = np.sqrt(np.maximum(square, 0.0)) > error
     return found
 
@@ -216,7 +216,7 @@ def _inner_flow(problem: FusionProblem, demand: Demand, conductances: Conductanc
     size = np.full(n, problem.fidelity.lipschitz)
     for end in (edges.tail, edges.head):
         size += np.bincount(end, edges.block + edges.soft * m**0.5, n)
-    unmet += _DEMAND_ROUND_OFF * size
+    unmet += _ROUND_OFF * size
     if not at:
         nothing = np.zeros(0, np.int64)
         return InnerFlow(edges.at(nothing), np.zeros((0, m)), unmet)

@@ -120,9 +120,9 @@ def as_graph(
     array([2., 1.])
     """
     check_symmetrize(symmetrize)
-    held = data if isinstance(data, Graph) else getattr(data, "graph", None)
-    if isinstance(held, Graph):
-        return _checked_graph(held, names, signed=signed)
+    made = data if isinstance(data, Graph) else getattr(data, "graph", None)
+    if isinstance(made, Graph):
+        return _checked_graph(made, names, signed=signed)
     listed = None if names is None else listed_names(names)
     reading = Reading(symmetrize, signed, listed, weight, key, checked_columns(columns))
     graph = _read(data, reading)

@@ -25,9 +25,9 @@ def write_npz(file: File, text: Mapping[str, Any], arrays: Mapping[str, NDArray[
 
     The text lists the arrays: every array has a checksum, but the list of the archive has none.
     """
-    told = json.dumps({**text, "arrays": sorted(arrays)})
+    described = json.dumps({**text, "arrays": sorted(arrays)})
     with atomic_write(file) as stream:
-        np.savez(stream, text=np.array(told), **arrays)  # type: ignore[arg-type]
+        np.savez(stream, text=np.array(described), **arrays)  # type: ignore[arg-type]
 
 
 def read_npz(
@@ -83,6 +83,7 @@ def _encode(name: object) -> Any:
 
 
 def _decode(name: Any) -> Any:
+    """A name as it was before `_encode`: JSON has no tuples."""
     return tuple(_decode(part) for part in name["tuple"]) if isinstance(name, dict) else name
 
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,22 @@ from convexhc.io import h5ad_child
 from convexhc.io.arrays import read_members, sparse_from
 from convexhc.io.border import most_numbers
 
-# Time for the process to start and for a small file, in seconds.
-_SECONDS = 50.0
-# Slowest disk that is waited for, in bytes a second.
-_BYTES_PER_SECOND = 1e6
-# Memory of the libraries, and copies of an array while it is copied.
-_LIBRARIES_BYTES = 2 * 10**9
-_COPIES = 3
+
+@dataclass(frozen=True)
+class ChildLimits:
+    """Limits of the process that reads the file."""
+
+    # Time for the process to start and for a small file, in seconds.
+    seconds: float = 50.0
+    # Slowest disk that is waited for, in bytes a second.
+    bytes_per_second: float = 1e6
+    # Memory of the libraries.
+    libraries_bytes: int = 2 * 10**9
+    # Copies of an array while it is copied.
+    copies: int = 3
+
+
+SETTINGS = ChildLimits()
 
 
 def read_h5ad(path: Path, key: str) -> tuple[Any, list[str]]:
@@ -29,11 +39,11 @@ def read_h5ad(path: Path, key: str) -> tuple[Any, list[str]]:
     require("h5py", path, extra="anndata")
     size = path.stat().st_size
     most = most_numbers(size)
-    memory = _LIBRARIES_BYTES + _COPIES * 8 * most
+    memory = SETTINGS.libraries_bytes + SETTINGS.copies * 8 * most
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, "copy.npz")
         arguments = [str(path), key, copy, str(most), str(memory)]
-        _run_child(arguments, _SECONDS + size / _BYTES_PER_SECOND)
+        _run_child(arguments, SETTINGS.seconds + size / SETTINGS.bytes_per_second)
         arrays = read_members(copy)
     names = json.loads(str(arrays.pop("names")))
     return arrays["dense"] if "dense" in arrays else sparse_from(arrays), names

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+# Exit code of a file that is refused: Python itself ends with 1 or 2.
 REFUSED = 3
 
 

@@ -14,13 +14,21 @@ from convexhc.io import as_graph
 from convexhc.similarity.block_model import modularity
 from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
 
-# Folds of the cross-validation; twice as many below FEW_EDGES edges, to keep more for training.
-N_FOLDS = 5
-FEW_EDGES = 1000
-# Folds that are held out of a graph with leaves: one has enough edges to tell.
-N_FOLDS_OF_LARGE = 1
-# z-score from which groups count as found: one false positive in 700.
-SIGNIFICANT_Z = 3.0
+
+@dataclass(frozen=True)
+class StructureSettings:
+    """Constants of the test for groups."""
+
+    # Folds of the cross-validation; twice as many below so many edges, to keep more for training.
+    n_folds: int = 5
+    few_edges: int = 1000
+    # Folds that are held out of a graph with leaves: one has enough edges to tell.
+    n_folds_of_large: int = 1
+    # z-score from which groups count as found: one false positive in 700.
+    significant_z: float = 3.0
+
+
+SETTINGS = StructureSettings()
 
 
 class NoStructureWarning(UserWarning):
@@ -46,7 +54,7 @@ class Structure:
     @property
     def found(self) -> bool:
         """Whether the graph has groups beyond chance."""
-        return self.z_score >= SIGNIFICANT_Z
+        return self.z_score >= SETTINGS.significant_z
 
     @property
     def tested(self) -> bool:
@@ -92,10 +100,10 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     """
     graph = as_graph(A, signed=True)
     positive = np.flatnonzero(graph.weight > 0)
-    n_folds = N_FOLDS if positive.size >= FEW_EDGES else 2 * N_FOLDS
+    n_folds = SETTINGS.n_folds if positive.size >= SETTINGS.few_edges else 2 * SETTINGS.n_folds
     fold = np.random.default_rng(random_state).permutation(positive.size) % n_folds
     inside = chance = total = variance = 0.0
-    for held_out in range(N_FOLDS_OF_LARGE if has_leaves(graph.n) else n_folds):
+    for held_out in range(SETTINGS.n_folds_of_large if has_leaves(graph.n) else n_folds):
         test, train = positive[fold == held_out], positive[fold != held_out]
         labels = _groups(graph, train)
         if labels is None or not test.size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
@@ -11,14 +12,22 @@ from convexhc._types import FloatArray
 from convexhc.smooth.diffusion import Diffusion
 from convexhc.smooth.modes import ROUND_OFF, Modes
 
-# Random vectors that sample the modes that were not computed.
-PROBES = 8
-# Most Lanczos steps per random vector.
-STEPS = 60
-# Steps between two evaluations.
-CHECK = 10
-# The quadrature has converged once its change is this fraction of the standard error.
-CONVERGED = 0.05
+
+@dataclass(frozen=True)
+class SpectrumSettings:
+    """Constants of the sampling of the spectrum."""
+
+    # Random vectors that sample the modes that were not computed.
+    probes: int = 8
+    # Most Lanczos steps per random vector.
+    steps: int = 60
+    # Steps between two evaluations.
+    check: int = 10
+    # The quadrature has converged once its change is this fraction of the standard error.
+    converged: float = 0.05
+
+
+SETTINGS = SpectrumSettings()
 
 
 def effective_ranks(
@@ -51,7 +60,7 @@ def effective_ranks(
                 total, entropy = _sums(nodes, missing * shares, lam)
                 ranks[i, j] = _rank(exact[j][0] + total, exact[j][1] + entropy)
         values, error = ranks.mean(axis=0), ranks.std(axis=0, ddof=1) / np.sqrt(len(rules))
-        if (np.abs(values - before) <= CONVERGED * error).all():
+        if (np.abs(values - before) <= SETTINGS.converged * error).all():
             break
         before = values
     return values, error
@@ -75,11 +84,11 @@ def _quadratures(diffusion: Diffusion, modes: Modes) -> Iterator[list[Rule]]:
 
     Yields ever finer rules: one list after every ten steps of Lanczos.
     """
-    signs = np.random.default_rng(0).integers(0, 2, (diffusion.n, PROBES))
+    signs = np.random.default_rng(0).integers(0, 2, (diffusion.n, SETTINGS.probes))
     Q = (2.0 * signs - 1.0).astype(np.float64)
     for diagonal, offdiagonal in _lanczos(diffusion, modes, Q):
         rules = []
-        for k in range(PROBES):
+        for k in range(SETTINGS.probes):
             mu, vectors = linalg.eigh_tridiagonal(diagonal[:, k], offdiagonal[:-1, k])
             rules.append((np.maximum(mu, 0.0), np.square(vectors[0])))
         yield rules
@@ -91,14 +100,14 @@ def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> Iterator[Rule
     Round-off reintroduces the modes with zero weight: the weights are those of the first vector.
     """
     scale = float(diffusion.degree.max())
-    diagonal, offdiagonal = np.zeros((STEPS, PROBES)), np.zeros((STEPS, PROBES))
+    diagonal, offdiagonal = np.zeros((2, SETTINGS.steps, SETTINGS.probes))
     diffusion.centre(Q)
     modes.remove(Q)
     order, L = diffusion.ordered
     Q = Q[order]
     Q /= np.linalg.norm(Q, axis=0)
     before, after = np.zeros_like(Q), np.empty_like(Q)
-    for step in range(STEPS):
+    for step in range(SETTINGS.steps):
         L.combine(Q, 1.0, 0.0, out=after)
         diagonal[step] = np.einsum("ij,ij->j", Q, after)
         after -= diagonal[step] * Q
@@ -110,5 +119,5 @@ def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> Iterator[Rule
         offdiagonal[step] = sizes
         after *= np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
         before, Q, after = Q, after, before
-        if (step + 1) % CHECK == 0:
+        if (step + 1) % SETTINGS.check == 0:
             yield diagonal[: step + 1], offdiagonal[: step + 1]
