@@ -55,7 +55,7 @@ def add_export_arguments(parser: ArgumentParser) -> None:
 
 
 def _numbers(kind: type) -> Callable[[str], list[float]]:
-    """Reader of numbers separated by commas."""
+    """Argument type of numbers separated by commas."""
 
     def numbers(text: str) -> list[float]:
         return [kind(word) for word in text.split(",")]

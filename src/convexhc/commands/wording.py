@@ -70,6 +70,7 @@ def in_options(message: object) -> str:
 
 
 def _columns(found: re.Match[str]) -> str:
+    """The option --columns for the argument columns=... of a message."""
     words = (found[1] or found[2] or "'A', 'B'").replace("'", "").replace(", ", ",")
     return f"{'give ' if found[1] else ''}--columns {words}"
 
