@@ -75,7 +75,7 @@ def test_compiled_passes_do_not_compete_with_large_products(
     assert pool.count == 4
 
 
-@pytest.mark.parametrize(("width", "dense"), [(1, False), (40, True)])
+@pytest.mark.parametrize(("width", "dense"), [(1, False), (55, True)])
 def test_products_are_dense_if_the_matrix_or_its_factor_is(width, dense):
     """A ring has a sparse factor; the same number of long chords has a dense one."""
     n = 300
