@@ -166,19 +166,6 @@ def points_problem(
     return FusionProblem(Proximity(X), Fusion(Differences(edges), lam, l1_ratio), Free())
 
 
-def denoising_problem(
-    B: FloatArray,
-    weights: Graph,
-    lam: float,
-    *,
-    l1_ratio: float = 0.05,
-    constraint: Constraint | None = None,
-) -> FusionProblem:
-    """Denoising of the rows of B (eq. 5), doubly stochastic by default."""
-    fusion = Fusion(Differences(weights.without_weak(WEAKEST)), lam, l1_ratio)
-    return FusionProblem(Proximity(B), fusion, constraint or DoublyStochastic())
-
-
 def smooth_problem(kernel: Graph, lam: float) -> SmoothProblem:
     """The squared penalty of appendix D on a similarity ``kernel``."""
     matrix = KernelMatrix(kernel.matrix())
