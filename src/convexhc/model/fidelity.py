@@ -197,15 +197,6 @@ class Kernel:
 
     f(C) = 1/2 Tr(C K C') - <T, C>, gradient C K - T, with T = K.
 
-    Parameters
-    ----------
-    matrix : KernelMatrix
-        K, N x N.
-    means : ndarray or None
-        T of a contracted problem: the means of the rows of K over clusters. None if T = K.
-    metric : InnerProduct
-        Inner product of the centroids.
-
     Examples
     --------
     >>> import numpy as np
@@ -216,9 +207,10 @@ class Kernel:
     (-1.5, 0.0)
     """
 
-    matrix: KernelMatrix
+    matrix: KernelMatrix  # K, N x N
+    # T of a contracted problem: the means of the rows of K over clusters. None if T = K.
     means: FloatArray | None = None
-    metric: InnerProduct = EUCLIDEAN
+    metric: InnerProduct = EUCLIDEAN  # of the centroids
 
     @property
     def target(self) -> FloatArray:
@@ -309,19 +301,11 @@ class Proximity:
     """Squared distance to given rows: the points (eq. 1) and denoising (eq. 5) models, halved.
 
     f(C) = 1/2 |C - B|^2, gradient C - B.
-
-    Parameters
-    ----------
-    target : ndarray
-        B, one row per node.
-    metric : InnerProduct
-        Inner product of the centroids.
-    least : float or None
-        The floor, where the rows are a part or a contraction of others; None for that of B.
     """
 
-    target: FloatArray
-    metric: InnerProduct = EUCLIDEAN
+    target: FloatArray  # B, one row per node
+    metric: InnerProduct = EUCLIDEAN  # of the centroids
+    # The floor, where the rows are a part or a contraction of others; None for that of B.
     least: float | None = None
 
     @property

@@ -28,14 +28,7 @@ _WRITE_INTERVAL = 20.0
 class Checkpoint:
     """A file with the progress of one run: always complete, not always the latest.
 
-    Parameters
-    ----------
-    file : path
-        Where it is.
-    digest : str
-        Digest of data and options, which a resumed run must share.
-    problem : FusionProblem
-        The problem that is solved, at any lam.
+    A resumed run must have the same ``digest``, that of data and options.
     """
 
     def __init__(self, file: str | os.PathLike[str], digest: str, problem: FusionProblem) -> None:

@@ -38,22 +38,13 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
         q_ig  proportional to  exp( log(w_g / w_out) (A q)_ig - (w_g - w_out) d_i vol_g / (2m) ),
 
     with the densities estimated from q before each update. All nodes are updated in parallel, so
-    the result does not depend on their order.
+    the result does not depend on their order. Weights, relative to their mean, count as
+    numbers of edges.
 
-    Parameters
-    ----------
-    adjacency : (n, n) sparse array
-        Symmetric, nonnegative; weights, relative to their mean, count as numbers of edges.
-    labels : (n,) int64 array
-        Initial groups, 0 .. k - 1.
-
-    Returns
-    -------
-    (n, k) sparse array
-        Rows sum to one, up to dropped entries; groups may become empty. If the groups contain no
-        more edges than expected by chance, the initial partition. O(E k) per update; above a
-        million entries only groups that a node has edges to are considered, and an update is O(E)
-        for memberships that are nearly decided.
+    Returns (n, k), rows that sum to one up to dropped entries; groups may become empty. If the
+    groups contain no more edges than expected by chance, the initial partition. O(E k) per update;
+    above a million entries only groups that a node has edges to are considered, and an update is
+    O(E) for memberships that are nearly decided.
 
     Examples
     --------
@@ -165,21 +156,8 @@ def merged_groups(adjacency: sparse.csr_array, labels: Labels, counts: list[int]
     """Merge the groups of a partition pairwise, and return it at given numbers of groups.
 
     Each step merges the pair of largest ``e_ab / (d_a d_b)``, the ratio of the observed to the
-    expected edges between a and b (Paris, Bonald et al. 2018).
-
-    Parameters
-    ----------
-    adjacency : (n, n) sparse array
-        Symmetric, nonnegative.
-    labels : (n,) int64 array
-        The initial partition.
-    counts : list of int
-        Numbers of groups to return, each at most that of ``labels``.
-
-    Returns
-    -------
-    list of (n,) int64 arrays
-        One partition per count, labelled 0, 1, ... O(E + k^3) time for k groups.
+    expected edges between a and b (Paris, Bonald et al. 2018). One partition per count, labelled
+    0, 1, ...; no count may exceed the number k of groups. O(E + k^3) time.
 
     Examples
     --------

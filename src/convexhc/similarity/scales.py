@@ -56,21 +56,9 @@ def refined_scales(
     Three initial partitions per number of groups: Ward's tree of the features; Ward's tree of
     features that have diffused further, which shows groups of groups; and the finest partition with
     groups merged by the edges between them (`merged_groups`). Each is refined by a block model
-    (`memberships`), and the one of largest modularity is kept.
-
-    Parameters
-    ----------
-    adjacency : (n, n) sparse array
-        Symmetric, nonnegative.
-    features : (n, r) array
-        One row per node.
-    thorough : bool
-        Try all three initial partitions, not only the first.
-
-    Returns
-    -------
-    Scales
-        O(n^2) memory for Ward's tree up to 4000 nodes, then O(n); O(E k) time for k groups.
+    (`memberships`), and the one of largest modularity is kept. Unless ``thorough``, only the first
+    initial partition is tried. O(n^2) memory for Ward's tree up to 4000 nodes, then O(n); O(E k)
+    time for k groups.
 
     Examples
     --------

@@ -78,19 +78,8 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     modularity of `refined_scales`. The held-out edges inside these groups are counted, and each
     fold is held out once; one fold of a graph large enough to have leaves (`leaves_of`). Under the
     null hypothesis an edge falls inside a group with the probability given by the degrees of the
-    held-out edges.
-
-    Parameters
-    ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph; negative weights are left out.
-    random_state : int
-        Seed of the random folds.
-
-    Returns
-    -------
-    Structure
-        Five or ten times the cost of the features and the scales; once with leaves.
+    held-out edges. Negative weights are left out. Five or ten times the cost of the features and
+    the scales; once with leaves.
 
     Examples
     --------

@@ -54,24 +54,14 @@ class BestScale(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FlatClusters:
-    """Flat clusters of a tree, judged by the features and the graph of its leaves.
-
-    Parameters
-    ----------
-    nodes : Nodes
-        The tree, with any number of children per node.
-    features : (n, r) array or None
-        One row per leaf; the cost of a cluster is its within-cluster sum of squares. Without
-        features, prunings undo merges from the highest down.
-    graph : Graph or None
-        For modularity; negative weights are dropped.
-    density : Density or None
-        If the leaves are points: the density at each point and along the edges of the graph.
-    """
+    """Flat clusters of a tree, judged by the features and the graph of its leaves."""
 
     nodes: Nodes
+    # (n, r): one row per leaf; the cost of a cluster is its within-cluster sum of squares.
+    # Without features, prunings undo merges from the highest down.
     features: FloatArray | None
-    graph: Graph | None
+    graph: Graph | None  # for modularity; negative weights are dropped
+    # If the leaves are points: the density at each point and along the edges of the graph.
     density: Density | None = None
     _tables: dict[int, Prunings] = field(default_factory=dict, repr=False)
 
