@@ -18,6 +18,7 @@ from convexhc.plots.style import (
     axes_or_new,
     hide_spines,
     length_in_points,
+    rectangles,
     theme_of,
 )
 
@@ -130,11 +131,8 @@ def _draw_bars(ax: Axes, column: int, bars: Bars, colors: Sequence[str], theme: 
     """Draw a column of clusters, with their sizes where there is room."""
     from matplotlib.collections import PolyCollection
 
-    left = np.full(bars.start.size, column - SETTINGS.bar_width / 2)
-    right = np.full(bars.start.size, column + SETTINGS.bar_width / 2)
-    corners = np.stack(
-        [left, bars.start, right, bars.start, right, bars.stop, left, bars.stop], axis=1
-    ).reshape(-1, 4, 2)
+    half = SETTINGS.bar_width / 2
+    corners = rectangles(column - half, column + half, bars.start, bars.stop)
     ax.add_collection(
         PolyCollection(
             list(corners), facecolors=[colors[c] for c in bars.cluster], linewidths=0, zorder=2.0

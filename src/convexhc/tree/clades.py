@@ -15,6 +15,7 @@ import numpy as np
 
 from convexhc._checks import checked_number
 from convexhc._types import BoolArray, FloatArray, IntArray
+from convexhc.tree.linkage import numbered_nodes
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.tree import Tree
 
@@ -222,17 +223,7 @@ def nodes_from_clades(masks: BoolArray, height: FloatArray) -> tuple[Nodes, IntA
     # Sizes precede the smallest leaf: children come before their parents at equal heights, too.
     size = masks[by_size].sum(axis=1)
     order = np.lexsort((first_leaf, size, level[n:]))
-    new_id = np.arange(n + m)
-    new_id[n + order] = n + np.arange(m)
-    old_id = np.concatenate([np.arange(n), n + order])
-    old_parent = parent[old_id]
-    nodes = Nodes(
-        parent=np.where(old_parent >= 0, new_id[old_parent], -1),
-        height=level[old_id],
-        n_leaves=n,
-        n_artificial=int(np.count_nonzero(level > 1.0)),
-    )
-    return nodes, by_size[order]
+    return numbered_nodes(parent, level, n, n + order, 1.0), by_size[order]
 
 
 def _intervals(nodes: Nodes) -> tuple[IntArray, IntArray]:
