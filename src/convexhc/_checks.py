@@ -11,7 +11,7 @@ import numpy as np
 
 # Largest weights, coordinates and lam: products of five of them are finite.
 LARGEST = 1e60
-# Smallest largest entry of a similarity or of points: its square must not vanish beside 1.
+# Smallest largest entry of a similarity or of points: its square must not vanish next to 1.
 SMALLEST = 1.0 / LARGEST
 
 

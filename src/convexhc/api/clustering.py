@@ -127,7 +127,7 @@ def cluster(
         "nearest_neighbors" (`similarity.from_points`) and "rbf" (`similarity.rbf`): G has one row
         per point.
     weights : "multiscale", int, graph or None
-        Edge weights W: those that preserve every scale; the strongest entries of K, so many per
+        Edge weights W: those that preserve every scale; the strongest entries of K, this many per
         node, as connected as K; a graph on the same nodes; or None for all off-diagonal entries of
         K, none of which may be negative.
     space : {"auto", "features", "similarity"}

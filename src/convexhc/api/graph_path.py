@@ -63,7 +63,7 @@ def solve_path(
     K : graph or (n, n) similarity
         As for `convexhc.solve`.
     lambdas : iterable of float or int, optional
-        Solve exactly these; or so many, in equal ratios up to the consensus.
+        Solve exactly these; or this number of them, in equal ratios up to the consensus.
     weights, l1_ratio, method, tol, max_iter, constraint
         As for `convexhc.solve`.
     max_clusters : int, optional

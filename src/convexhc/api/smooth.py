@@ -41,7 +41,8 @@ def smooth_path(
     K : graph or (n, n) similarity
         As for `convexhc.solve`.
     lambdas : iterable of float, int or None
-        Exactly these; so many in equal ratios; or None for one lam for every number of clusters.
+        Exactly these; this number of them in equal ratios; or None for one lam for every number of
+        clusters.
     max_clusters : int, optional
         Largest number of clusters when the lam are found. Default 32.
     dimensions, form

@@ -26,6 +26,7 @@ def demo(options: Namespace, say: Say, progress: ProgressLine) -> int:
 
 
 def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
+    """Solve the paper's graph at three lam, then along a path."""
     from sklearn.metrics import adjusted_rand_score
 
     graph = fractal_graph(0)
@@ -59,6 +60,7 @@ def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
 
 
 def _karate(folder: File, say: Say, progress: ProgressLine) -> None:
+    """Cluster a real network with the default options."""
     from sklearn.metrics import adjusted_rand_score
 
     club = karate()

@@ -23,7 +23,7 @@ PICTURES = (".svg", ".png", ".pdf")
 
 
 def add_plot_arguments(parser: ArgumentParser) -> None:
-    """The arguments of `convexhc plot`."""
+    """Add the arguments of `convexhc plot`."""
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
     parser.add_argument("--kind", default=KINDS[0], choices=KINDS, help="default %(default)s")
     parser.add_argument(
@@ -42,7 +42,7 @@ def add_plot_arguments(parser: ArgumentParser) -> None:
 
 
 def add_export_arguments(parser: ArgumentParser) -> None:
-    """The arguments of `convexhc export`."""
+    """Add the arguments of `convexhc export`."""
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
     parser.add_argument(
         "--format",

@@ -38,8 +38,8 @@ class ConvexHierarchicalClustering(PathClusterer):
     Parameters
     ----------
     n_clusters : int, optional
-        Exactly so many clusters, by the best pruning of the tree (`Path.labels`). With neither this
-        nor ``lam``, the scale is that of `Path.suggestion`.
+        Exactly this many clusters, by the best pruning of the tree (`Path.labels`). With neither
+        this nor ``lam``, the scale is that of `Path.suggestion`.
     lam : float, optional
         Solve for this strength of the penalty alone. ``linkage_`` then joins the clusters found
         there at the top.

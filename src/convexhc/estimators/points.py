@@ -30,12 +30,8 @@ class ConvexClustering(PathClusterer):
 
     Parameters
     ----------
-    n_clusters : int, optional
-        Exactly so many clusters, by the best pruning of the tree (`Path.labels`). With neither this
-        nor ``lam``, the scale is that of `Path.suggestion`.
-    lam : float, optional
-        Solve for this strength of the penalty alone. ``linkage_`` then joins the clusters found
-        there at the top.
+    n_clusters, lam, min_cluster_size, n_jobs, verbose
+        As for `ConvexHierarchicalClustering`.
     n_neighbors : int
         Neighbours per point in `similarity.neighbor_weights`.
     weights : graph or None
@@ -44,13 +40,6 @@ class ConvexClustering(PathClusterer):
         Number of lam, in equal ratios.
     l1_ratio, tol, max_iter, max_clusters, prove, progress
         As for `convexhc.solve_points_path`.
-    min_cluster_size : int, optional
-        Smaller clusters do not count. Default as for `Path.labels`.
-    n_jobs : int, optional
-        Threads, as in joblib; by default those of numba and of the linear algebra. Graphs in
-        parallel are the business of `convexhc.solve_paths`, or of GridSearchCV.
-    verbose : int
-        Above 0, as ``progress=True``.
 
     Attributes
     ----------

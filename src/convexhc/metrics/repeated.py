@@ -11,7 +11,7 @@ from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.labels import numbered
 from convexhc.metrics.comparison import checked_distance
 
-# Two statistics nearer than this are taken as equal: sums in another order differ by round-off.
+# Statistics closer than this count as equal: sums in another order differ by round-off.
 _ROUND_OFF = 1e-12
 
 

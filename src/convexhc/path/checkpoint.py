@@ -21,7 +21,7 @@ from convexhc.solvers.solution import ARRAYS, pack_solution, unpack_solution
 
 # Checkpoints up to this many bytes are written after every lam.
 _SMALL_BYTES = 10_000_000
-# Larger ones are written at most every so many times the duration of the last write.
+# Larger ones are written at intervals of at least this many times the duration of the last write.
 _WRITE_INTERVAL = 20.0
 
 

@@ -16,7 +16,7 @@ def suggested_partitions(
     """Labels by column name: ``cluster``, the suggested ones; ``clusters_<k>``, other scales.
 
     The other scales are those of `Path.scales`, from coarse to fine, each as the best pruning of
-    the tree into so many clusters.
+    the tree into that many clusters.
     """
     first = path.suggestion.labels if suggested is None else suggested
     found = {"cluster": first}

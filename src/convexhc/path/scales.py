@@ -29,7 +29,7 @@ class ScaleSettings:
     most: int = 3
     # A scale lasts if its number of clusters stays the same while lam doubles.
     min_log_width: float = math.log(2.0)
-    # Growth of lam that is told as a number at most.
+    # Largest growth of lam that a reason states as a number.
     long_ratio: int = 1000
     # It says something if its modularity is at least this fraction of the largest of all scales.
     min_modularity_ratio: float = SELECTION.min_modularity_ratio
@@ -49,9 +49,9 @@ class Scale:
     n_clusters : int
         Number of clusters, as `Path.labels` takes it.
     labels : (n,) ndarray of int
-        The partition: the pruning of the tree with so many clusters.
+        The partition: the pruning of the tree with this many clusters.
     lam_from, lam_to : float
-        Range of lam over which the tree has so many clusters that are not small.
+        Range of lam over which the tree has this many clusters that are not small.
     modularity : float or None
         Modularity of the partition; None without a graph.
     agreement : float or None

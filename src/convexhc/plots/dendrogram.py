@@ -61,7 +61,7 @@ def dendrogram(
     support : Support or (m,) array, optional
         Support of the branches, one number between 0 and 1 per merge of the tree.
     support_as : {"color", "number"}
-        Whether branches fade as their support falls, or have it beside them, in per cent.
+        Whether branches fade as their support falls, or are labelled with it, in per cent.
     orientation : {"right", "top"}
         Side of the root.
     ax : matplotlib.axes.Axes, optional

@@ -19,7 +19,7 @@ from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
 class StructureSettings:
     """Constants of the test for groups."""
 
-    # Folds of the cross-validation; twice as many below so many edges, to keep more for training.
+    # Folds of the cross-validation; twice as many below this many edges, to keep more for training.
     n_folds: int = 5
     few_edges: int = 1000
     # Folds that are held out of a graph with leaves: one has enough edges to tell.

@@ -25,7 +25,7 @@ from convexhc.solvers.memory import require_memory, smooth_dense, smooth_sparse
 
 Form = Literal["auto", "dense", "sparse"]
 
-# Up to so many nodes "auto" decomposes the whole Laplacian.
+# Up to this many nodes "auto" decomposes the whole Laplacian.
 DENSE_NODES = 2000
 
 

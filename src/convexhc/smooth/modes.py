@@ -31,7 +31,7 @@ class ModeSettings:
     max_products: int = 3000
     # Residual, as a fraction of ``tol``, at which a mode is left out of further products.
     locked: float = 0.1
-    # Precision is double once round-off of L x, so many units of it, exceeds the tolerance.
+    # Precision is double once round-off of L x, this many units of it, exceeds the tolerance.
     round_off: float = 30.0
 
 
