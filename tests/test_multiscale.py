@@ -45,11 +45,11 @@ def test_memberships_are_probabilities(seed, k):
         q = memberships(sparse.csr_array(A), start)
         groups = int(start.max()) + 1
         assert q.shape == (group.size, groups)
-        assert q.data.min() >= SETTINGS.min_membership
+        assert q.data.min() >= SETTINGS.tol
         assert q.data.max() <= 1.0 + 1e-12
         total = np.asarray(q.sum(axis=1))
         assert total.max() <= 1.0 + 1e-12
-        assert total.min() >= 1.0 - groups * SETTINGS.min_membership
+        assert total.min() >= 1.0 - groups * SETTINGS.tol
 
 
 @given(seeds)

@@ -15,6 +15,11 @@ LARGEST = 1e60
 SMALLEST = 1.0 / LARGEST
 
 
+# Scores, weights and shares that differ by less are equal: sums in another order round otherwise,
+# and no choice may depend on the order of the nodes.
+TIE = 1e-9
+
+
 def checked_number(
     name: str, value: Any, *, upper: float = np.inf, positive: bool = False, finite: bool = True
 ) -> float:

@@ -18,9 +18,8 @@ class BlockModelSettings:
 
     damping: float = 0.5  # share of the old memberships kept: parallel updates oscillate without
     max_updates: int = 60  # most partitions converge within twenty
-    tol: float = 1e-3  # largest change of a membership at convergence
+    tol: float = 1e-3  # largest change of a membership at convergence; smaller ones are dropped
     prior_edges: float = 1.0  # pseudo-edges of the common density added to each group
-    min_membership: float = 1e-3  # smaller ones are dropped to save memory
     min_density: float = 1e-6  # lower bound on a density, for a finite logarithm
     dense_entries: int = 1_000_000  # nodes times groups up to which all memberships are updated
 
@@ -73,7 +72,7 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
         gain, cost = np.log(inside / outside), volume * (inside - outside) / total
         if update_memberships(links, degree, gain, cost, SETTINGS.damping, q) < SETTINGS.tol:
             break
-    q[q < SETTINGS.min_membership] = 0.0
+    q[q < SETTINGS.tol] = 0.0
     return sparse.csr_array(q)
 
 
@@ -103,7 +102,7 @@ def _sparse_memberships(
         share = np.ones(n)
         share[linked] = SETTINGS.damping
         new = sparse.csr_array(sparse.diags_array(share) @ q + links)
-        new.data[new.data < SETTINGS.min_membership] = 0.0
+        new.data[new.data < SETTINGS.tol] = 0.0
         new.eliminate_zeros()
         change = float(np.abs((new - q).data).max(initial=0.0))
         q = new

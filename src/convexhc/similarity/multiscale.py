@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from convexhc._checks import TIE
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.similarity.neighbors import LOCAL_NEIGHBOR
@@ -27,8 +28,6 @@ class MultiscaleSettings:
     decay: float = 6.0  # a pair that all scales separate has weight exp(-decay)
     local_share: float = 0.5  # factor of the local squared distance in the exponent
     local_limit: float = 3.0  # limit of the local squared distance: beyond, the scales decide
-    # Log-weights that differ by less are ties, and all kept: no dependence on the order of nodes.
-    tie: float = 1e-9
     block_entries: int = 4_000_000  # entries of a block of rows held in memory
 
 
@@ -130,6 +129,6 @@ def _heaviest(
     for group in [None, *groups]:
         rest = logs if group is None else np.where(group[row, None] == group, -np.inf, logs)
         last = np.partition(rest, k, axis=1)[:, k, None]
-        chosen |= rest >= last - SETTINGS.tie
+        chosen |= rest >= last - TIE
     i, column = np.nonzero(chosen & np.isfinite(logs))
     return row[i], column, logs[i, column]

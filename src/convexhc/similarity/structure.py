@@ -22,8 +22,6 @@ class StructureSettings:
     # Folds of the cross-validation; twice as many below this many edges, to keep more for training.
     n_folds: int = 5
     few_edges: int = 1000
-    # Folds that are held out of a graph with leaves: one has enough edges to tell.
-    n_folds_of_large: int = 1
     # z-score from which groups count as found: one false positive in 700.
     significant_z: float = 3.0
 
@@ -92,7 +90,8 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     n_folds = SETTINGS.n_folds if positive.size >= SETTINGS.few_edges else 2 * SETTINGS.n_folds
     fold = np.random.default_rng(random_state).permutation(positive.size) % n_folds
     inside = chance = total = variance = 0.0
-    for held_out in range(SETTINGS.n_folds_of_large if has_leaves(graph.n) else n_folds):
+    # One fold of a graph with leaves has enough edges to tell.
+    for held_out in range(1 if has_leaves(graph.n) else n_folds):
         test, train = positive[fold == held_out], positive[fold != held_out]
         labels = _groups(graph, train)
         if labels is None or not test.size:

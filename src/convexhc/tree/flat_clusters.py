@@ -9,14 +9,13 @@ from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
-from convexhc._checks import checked_count
+from convexhc._checks import TIE, checked_count
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.similarity.density import Density
 from convexhc.similarity.strongest import positive_part
 from convexhc.tree.binary import BinaryTree
 from convexhc.tree.nodes import Nodes
-from convexhc.tree.plateaus import TIE_TOLERANCE
 from convexhc.tree.polytomies import resolve_polytomies
 from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
 from convexhc.tree.regraft import regraft_small_branches
@@ -125,7 +124,7 @@ class FlatClusters:
         found = modularities(table, positive)[: n - 1]
         if self.density is not None:
             return _best_scale_with_valleys(table, found, self.graph, self.density)
-        best = int(np.argmax(found > found.max() - TIE_TOLERANCE))
+        best = int(np.argmax(found > found.max() - TIE))
         return BestScale(best + 1, float(found[best]))
 
 

@@ -13,12 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from convexhc._checks import TIE
 from convexhc._types import FloatArray, IntArray
 from convexhc.tree.cut import labels_after, large_counts, merges_for
 from convexhc.tree.nodes import Nodes
-
-# Scores and modularities this close are equal up to rounding: ties go to fewer clusters.
-TIE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -154,6 +152,6 @@ def _ranked(candidates: list[Candidate], n_leaves: int, first: float) -> list[Ca
         scores = np.array([one.plateau.log_width for one in proper])
     order = np.lexsort((-np.arange(scores.size), -scores)).tolist()
     if order:
-        best = int(np.flatnonzero(scores >= scores.max() * (1 - TIE_TOLERANCE))[-1])
+        best = int(np.flatnonzero(scores >= scores.max() * (1 - TIE))[-1])
         order = [best, *(at for at in order if at != best)]
     return [proper[at] for at in order]
