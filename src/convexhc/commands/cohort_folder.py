@@ -11,9 +11,8 @@ from pathlib import Path as File
 from typing import Any
 
 from convexhc._files import remove_partial, write_text
-from convexhc.commands.folder import FILES, Folder, held_folder
+from convexhc.commands.folder import FILES, Folder, held_folder, read_record
 from convexhc.commands.messages import Refusal
-from convexhc.commands.records import read_record
 from convexhc.path import Path
 from convexhc.version import __version__
 

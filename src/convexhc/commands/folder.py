@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from convexhc._files import InUse, atomic_write, locked, remove_partial, write_text
 from convexhc.commands.messages import Refusal
-from convexhc.commands.records import BEGUN, RUN, read_record
-from convexhc.commands.tables import labels_csv, nodes_csv
-from convexhc.export.csv_table import csv_text
+from convexhc.export.csv_table import cell, csv_text, node_table
 from convexhc.graph import Graph
 from convexhc.io.arrays import read_members, sparse_from
 from convexhc.io.border import border
 from convexhc.path import Path
+from convexhc.path.exports import suggested_partitions
+from convexhc.path.suggestion import suggest
 from convexhc.resampling.support import Support
 from convexhc.version import __version__
 
@@ -38,6 +39,22 @@ FILES = (
 )
 # Written only if resamples were asked for.
 SUPPORT_FILES = ("support.csv", "support_nodes.csv", "support_levels.csv", "support.npz")
+# Entries of run.json and begun.json that the commands use, and their types.
+RUN: Mapping[str, tuple[type, ...]] = {
+    "convexhc": (str,),
+    "input": (str,),
+    "seconds": (int, float),
+    "similarity": (str,),
+    "shift": (int, float, str, type(None)),
+    "weights": (str,),
+    "space": (str,),
+    "options": (dict,),
+}
+BEGUN: Mapping[str, tuple[type, ...]] = {
+    "convexhc": (str,),
+    "arguments": (list,),
+    "directory": (str,),
+}
 
 
 @dataclass(frozen=True)
@@ -220,3 +237,37 @@ def refuse_to_overwrite(file: File, *, force: bool) -> None:
     """Refuse a file that exists, unless ``force``."""
     if file.exists() and not force:
         raise Refusal(f"{file} exists: name another file, or overwrite it with --force.")
+
+
+def read_record(file: File, expected: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+    """Read a record; ValueError unless it has the expected entries."""
+    with border(file, "record of a run (fit again with --force)"):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(record, dict):
+            raise ValueError("it holds no entries")
+        for name, types in expected.items():
+            if not isinstance(record[name], types):
+                raise ValueError(f"{name} is {record[name]!r}")
+        return record
+
+
+def labels_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool = False) -> str:
+    """One row per node: suggested cluster, then the cluster at each horizontal cut of the tree.
+
+    The columns of the cuts are named ``k<clusters>``, coarse to fine.
+    """
+    counts = sorted(path.level_n_clusters)
+    levels = [path.labels(n_clusters=k, by="lam") for k in counts]
+    columns = np.stack([suggest(path, min_cluster_size).labels, *levels], axis=1)
+    rows = (
+        [cell(name, escape=escape), *row]
+        for name, row in zip(path.names, columns.tolist(), strict=True)
+    )
+    return csv_text(["node", "suggested", *(f"k{k}" for k in counts)], rows)
+
+
+def nodes_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool = False) -> str:
+    """One row per node: Id, Label, the suggested cluster and those of the few scales that last."""
+    suggested = suggest(path, min_cluster_size).labels
+    partitions = suggested_partitions(path, min_cluster_size, suggested)
+    return node_table(path.names, partitions, escape=escape)
