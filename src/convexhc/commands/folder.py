@@ -58,7 +58,57 @@ BEGUN: Mapping[str, tuple[type, ...]] = {
 
 
 @dataclass(frozen=True)
-class Folder:
+class RunFolder:
+    """A folder that one run at a time writes in, with a record of how an unfinished run began."""
+
+    root: File
+
+    @property
+    def begun(self) -> File:
+        """Version, arguments and working directory of an unfinished run."""
+        return self.root / "begun.json"
+
+    @contextmanager
+    def held(self, *, resume: bool) -> Iterator[None]:
+        """Make the folder and hold its lock; remove it if nothing was written."""
+        if self.root.exists() and not self.root.is_dir():
+            raise Refusal(f"{self.root} is a file: name a folder with -o.")
+        if resume and not self.root.exists():
+            raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
+        self.root.mkdir(parents=True, exist_ok=True)
+        try:
+            with locked(self.root / ".lock"):
+                yield
+        except InUse as error:
+            raise Refusal(
+                f"{self.root} is in use by another fit ({error}): wait for it, or name another "
+                "folder."
+            ) from None
+        finally:
+            with suppress(OSError):
+                self.root.rmdir()
+
+    def refuse_results(self, existing: Sequence[str], *, unfinished: bool) -> None:
+        """Refuse to restart an unfinished run, or to overwrite results."""
+        if unfinished:
+            raise Refusal(
+                f"{self.root} holds an unfinished run: go on with --resume, or start anew with "
+                "--force."
+            )
+        if existing:
+            raise Refusal(
+                f"{self.root} already holds {', '.join(existing)}: name another folder, or "
+                "overwrite with --force."
+            )
+
+    def record_beginning(self, given: Sequence[str]) -> None:
+        """Write how the run was begun."""
+        begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
+        write_text(self.begun, json.dumps(begun, indent=2) + "\n")
+
+
+@dataclass(frozen=True)
+class Folder(RunFolder):
     """Files of one fit.
 
     ``nodes.csv`` (one row per node: Id, Label and the clusters of the scales that last),
@@ -69,17 +119,10 @@ class Folder:
     ``checkpoint.npz`` (its progress), ``begun.json`` (its arguments) and ``resamples/``.
     """
 
-    root: File
-
     @property
     def checkpoint(self) -> File:
         """Progress of an unfinished run."""
         return self.root / "checkpoint.npz"
-
-    @property
-    def begun(self) -> File:
-        """Version, arguments and working directory of an unfinished run."""
-        return self.root / "begun.json"
 
     @property
     def resamples(self) -> File:
@@ -94,7 +137,7 @@ class Folder:
     @contextmanager
     def opened(self, *, resume: bool, force: bool) -> Iterator[None]:
         """Make the folder and keep other fits out of it; remove it if nothing was written."""
-        with held_folder(self.root, resume=resume):
+        with self.held(resume=resume):
             self._prepare(resume=resume, force=force)
             yield
 
@@ -104,26 +147,16 @@ class Folder:
             raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
         if force:
             self._remove_checkpoint()
-        elif self.checkpoint.exists() and not resume:
-            raise Refusal(
-                f"{self.root} holds an unfinished run: go on with --resume, or start anew with "
-                "--force."
-            )
         elif not resume:
             existing = [name for name in (*FILES, *SUPPORT_FILES) if (self.root / name).exists()]
-            if existing:
-                raise Refusal(
-                    f"{self.root} already holds {', '.join(existing)}: name another folder, or "
-                    "overwrite with --force."
-                )
+            self.refuse_results(existing, unfinished=self.checkpoint.exists())
         remove_partial(self.root)
 
     def begin(self, given: Sequence[str]) -> None:
         """Record how the run was begun, and mark an earlier run in the folder as incomplete."""
         (self.root / FILES[-1]).unlink(missing_ok=True)
         if not self.begun.exists():
-            begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
-            write_text(self.begun, json.dumps(begun, indent=2) + "\n")
+            self.record_beginning(given)
 
     def write(
         self,
@@ -199,26 +232,6 @@ class Folder:
         with border(file, "graph of a fit"):
             matrix = sparse_from(read_members(file))
             return Graph.from_matrix(matrix, names=names, signed=True)
-
-
-@contextmanager
-def held_folder(root: File, *, resume: bool) -> Iterator[None]:
-    """Make a folder and hold its lock; remove it if nothing was written."""
-    if root.exists() and not root.is_dir():
-        raise Refusal(f"{root} is a file: name a folder with -o.")
-    if resume and not root.exists():
-        raise Refusal(f"{root} holds no unfinished run: leave --resume out.")
-    root.mkdir(parents=True, exist_ok=True)
-    try:
-        with locked(root / ".lock"):
-            yield
-    except InUse as error:
-        raise Refusal(
-            f"{root} is in use by another fit ({error}): wait for it, or name another folder."
-        ) from None
-    finally:
-        with suppress(OSError):
-            root.rmdir()
 
 
 def resume_command(given: Sequence[str]) -> str:
