@@ -8,7 +8,8 @@ import numpy as np
 
 from convexhc._text import counted, format_number
 from convexhc.io import as_graph
-from convexhc.layout import align_nodes, binned_matrix, block_borders, color_limit
+from convexhc.layout.graph_layout import align_nodes
+from convexhc.layout.heatmap import binned_matrix, block_borders, color_limit
 from convexhc.path import Path
 from convexhc.plots.selection import SelectedLevel, select_level
 from convexhc.plots.style import (

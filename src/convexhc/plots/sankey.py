@@ -9,7 +9,8 @@ import numpy as np
 
 from convexhc._text import counted, format_number
 from convexhc._types import Labels
-from convexhc.layout import Bars, Ribbons, cluster_ranks, color_ranks, partition_flow, rank_colors
+from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.sankey import Bars, Ribbons, partition_flow
 from convexhc.path import Path
 from convexhc.plots.selection import check_path, select_cut
 from convexhc.plots.style import (

@@ -12,8 +12,7 @@ from convexhc._types import FloatArray, Labels
 from convexhc.cohort.consensus import common_tree
 from convexhc.cohort.distances import SubjectDistances
 from convexhc.cohort.overview import ALL, Overview
-from convexhc.layout import neutral, palette
-from convexhc.layout.palette import N_COLORS
+from convexhc.layout.palette import N_COLORS, neutral, palette
 from convexhc.layout.small_trees import depth_heights, relative_heights, small_tree
 from convexhc.path import Path
 from convexhc.report.array_encoding import encode_array, quantize
