@@ -163,29 +163,14 @@ class _FlowSearch:
     """Search for a feasible flow inside the clusters of one contracted solution.
 
     Sets of clusters are boolean arrays over all clusters; loads are arrays over all edges.
-
-    Parameters
-    ----------
-    edges : Edges
-        Edges of the full problem.
-    demand : Demand
-        Demand that the flow must meet.
-    conductances : Conductances
-        Present conductances and calibration, changed in place.
-    initial : (E,) ndarray
-        Initial conductances, to which the present ones stay close.
-    flows : list of ElectricalFlow
-        Flows inside blocks of clusters.
-    parts : list of InnerDemand
-        Their demands.
     """
 
-    edges: Edges
-    demand: Demand
-    conductances: Conductances
-    initial: FloatArray
-    flows: list[ElectricalFlow]
-    parts: list[InnerDemand]
+    edges: Edges  # edges of the full problem
+    demand: Demand  # demand that the flow must meet
+    conductances: Conductances  # present conductances and calibration, changed in place
+    initial: FloatArray  # (E,): initial conductances, to which the present ones stay close
+    flows: list[ElectricalFlow]  # flows inside blocks of clusters
+    parts: list[InnerDemand]  # their demands
 
     @classmethod
     def of(

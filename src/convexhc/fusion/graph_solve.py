@@ -36,23 +36,14 @@ _CONTRACTED_SHARE = 0.9
 
 @dataclass(frozen=True, eq=False)
 class ContractedSolution:
-    """A solution of the full problem with one centroid per group.
+    """A solution of the full problem with one centroid per group."""
 
-    Parameters
-    ----------
-    contraction : Contraction
-        The groups, and the problem on them.
-    small : Solution
-        Solution of the contracted problem. Its certificate holds for the full problem.
-    conductances : Conductances or None
-        Conductances of the flows that prove it: a warm start for the next lam.
-    proof : Proof or None
-        Which clusters are those of the exact minimiser, once that was examined.
-    """
-
-    contraction: Contraction
+    contraction: Contraction  # the groups, and the problem on them
+    # Solution of the contracted problem. Its certificate holds for the full problem.
     small: Solution
+    # Conductances of the flows that prove it: a warm start for the next lam.
     conductances: Conductances | None = None
+    # Which clusters are those of the exact minimiser, once that was examined.
     proof: Proof | None = None
 
     @property

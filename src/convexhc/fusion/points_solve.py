@@ -176,21 +176,11 @@ def _stagnation_check() -> Callable[[int, Certificate], bool]:
 
 @dataclass(frozen=True, eq=False)
 class _EdgeMap:
-    """Map from the edges of a problem to those of a contraction of it.
+    """Map from the edges of a problem to those of a contraction of it."""
 
-    Parameters
-    ----------
-    pair : ndarray of int
-        Edge of the contraction, -1 for edges inside clusters.
-    sign : ndarray
-        Minus one where the two run in opposite directions.
-    share : ndarray
-        Weight of the edge over that of its pair.
-    """
-
-    pair: IntArray
-    sign: FloatArray
-    share: FloatArray
+    pair: IntArray  # edge of the contraction, -1 for edges inside clusters
+    sign: FloatArray  # minus one where the two run in opposite directions
+    share: FloatArray  # weight of the edge over that of its pair
 
     @classmethod
     def of(cls, contraction: Contraction) -> _EdgeMap:

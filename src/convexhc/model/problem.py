@@ -55,21 +55,11 @@ class Certificate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """min f(C) + penalty(C) over a constraint set; C has one centroid per row.
+    """min f(C) + penalty(C) over a constraint set; C has one centroid per row."""
 
-    Parameters
-    ----------
-    fidelity : Fidelity
-        Quadratic distance to the data.
-    penalty : Penalty
-        Penalty on differences of rows, with its strength ``lam``.
-    constraint : Constraint
-        Constraint set of C.
-    """
-
-    fidelity: Fidelity
-    penalty: Penalty
-    constraint: Constraint
+    fidelity: Fidelity  # quadratic distance to the data
+    penalty: Penalty  # penalty on differences of rows, with its strength ``lam``
+    constraint: Constraint  # constraint set of C
 
     @property
     def lam(self) -> float:

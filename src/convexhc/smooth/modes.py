@@ -44,23 +44,14 @@ class Modes:
 
     Every mode is supported on one component. The constant mode of a component, with eigenvalue
     zero, is left out.
-
-    Parameters
-    ----------
-    component : (n,) ndarray of int
-        Connected component of every node.
-    eigenvalues : (c, d) ndarray
-        Eigenvalues of every component in increasing order, padded with infinity.
-    vectors : (n, d) ndarray
-        Column k contains mode k of every component, padded with zeros.
-    residual : (c, d) ndarray
-        |L v - mu v| / mu. At any lam, pi(lam) v differs from v / (1 + 2 lam mu) by at most this.
-        An eigenvalue mu below 1e-9 of the largest one is replaced by that bound.
     """
 
-    component: Labels
+    component: Labels  # (n,): connected component of every node
+    # (c, d): eigenvalues of every component in increasing order, padded with infinity.
     eigenvalues: FloatArray
-    vectors: FloatArray
+    vectors: FloatArray  # (n, d): column k contains mode k of every component, padded with zeros
+    # (c, d): |L v - mu v| / mu. At any lam, pi(lam) v differs from v / (1 + 2 lam mu) by at most
+    # this. An eigenvalue mu below 1e-9 of the largest one is replaced by that bound.
     residual: FloatArray
 
     @cached_property
