@@ -90,31 +90,15 @@ def complete_dual(
 ) -> tuple[Split | None, float]:
     """Prove that a contracted solution solves the full problem, or split its clusters.
 
-    Parameters
-    ----------
-    problem : FusionProblem
-        The full problem.
-    contraction : Contraction
-        Its contraction, every cluster connected.
-    dual : (E_c, m) ndarray
-        Dual of the contracted solution.
-    budget : float
-        Admissible increase of the gap: flows slightly too large are reduced to their balls, at the
-        cost of the demand that is then not met.
-    conductances : Conductances, optional
-        Warm start, updated in place.
+    Every cluster of the contraction is connected; ``dual`` is (E_c, m), that of its solution. Flows
+    slightly too large are reduced to their balls, at the cost of the demand that is then not met:
+    up to ``budget`` is added to the gap. ``conductances`` are a warm start, updated in place.
 
-    Returns
-    -------
-    split : Split or None
-        None proves the certificate of the contracted solution for the full problem, with ``cost``
-        added to its gap. The flow of a split is a warm start for the dual of its edges; it exceeds
-        their balls.
-    cost : float
-        At most ``budget``, unless round-off alone costs more; zero if all flows are feasible.
+    Returns a split and a cost. No split proves the certificate of the contracted solution for the
+    full problem, with the cost added to its gap: at most ``budget``, unless round-off alone costs
+    more; zero if all flows are feasible. The flow of a split is a warm start for the dual of its
+    edges; it exceeds their balls.
 
-    Notes
-    -----
     Per round one sparse factorisation and one solve per column of the sketch; m solves per attempt,
     in blocks of columns. O(N) memory per column.
     """

@@ -127,28 +127,14 @@ class Diffusion:
         return Diffusion(self.weights[nodes][:, nodes], np.zeros(nodes.size, dtype=np.int64))
 
     def solve(self, lam: float, B: FloatArray, *, tol: float, max_iter: int) -> Columns:
-        """Solve (I + 2 lam L) X = B by conjugate gradients.
+        """Solve (I + 2 lam L) X = B by conjugate gradients, each to a relative residual ``tol``.
 
         The mean of B over a component is its own solution. The remainder is solved in the space of
         columns of mean zero with a diagonal preconditioner. There the condition number stays below
         that of L as lam grows, and X has the column sums of B up to round-off.
 
-        Parameters
-        ----------
-        lam : float
-            Strength.
-        B : (n, m) ndarray
-            Right-hand sides.
-        tol : float
-            Relative residual at which a column stops.
-        max_iter : int
-            Iteration budget.
-
-        Returns
-        -------
-        Columns
-            At most seven arrays of the size of B in memory; one pass over the edges per iteration.
-            Iterations are in single precision as long as that converges, residuals in double.
+        At most seven arrays of the size of B in memory; one pass over the edges per iteration.
+        Iterations are in single precision as long as that converges, residuals in double.
         """
         sizes = _norms(B)
         sizes[sizes == 0.0] = 1.0

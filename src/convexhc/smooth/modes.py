@@ -108,23 +108,12 @@ class _Found(NamedTuple):
 
 
 def leading_modes(diffusion: Diffusion, dimensions: int | None = None) -> Modes:
-    """The smoothest modes of every component.
+    """The smoothest modes of every component, at most ``dimensions`` of each.
 
     Small components take a dense decomposition. Large ones take Chebyshev-filtered subspace
-    iteration: only products with L, and memory for a few blocks of n x (1.25 dimensions + 8).
-
-    Parameters
-    ----------
-    diffusion : Diffusion
-        The graph.
-    dimensions : int, optional
-        Maximum number of modes per component; all by default.
-
-    Returns
-    -------
-    Modes
-        The modes with a relative residual of at most 1e-3; fewer than ``dimensions`` only if the
-        budget of products was spent.
+    iteration: only products with L, and memory for a few blocks of n x (1.25 dimensions + 8). The
+    relative residual is at most 1e-3; there are fewer modes only if the budget of products was
+    spent.
     """
     most = int(diffusion.sizes.max()) - 1
     width = most if dimensions is None else min(dimensions, most)

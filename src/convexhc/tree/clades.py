@@ -97,31 +97,19 @@ def majority_consensus(trees: Iterable[Tree], threshold: float = 0.5) -> Consens
     """The tree of the clades that more than half of the trees have.
 
     Two such clades are in one tree, so one contains the other or they are disjoint: the clades of
-    more than half of the trees are a tree. The root is always one of them.
+    more than half of the trees are a tree. The root is always one of them. A higher ``threshold``
+    keeps only the clades of at least that share of the trees, 1 those of all (the strict
+    consensus).
 
     The height of a clade is the median, over the trees that have it, of the lam of its merge
     relative to the last lam that merges clusters in that tree: trees of different graphs have
     different scales of lam. A clade that would not be below its parent is moved just below it.
     Heights above 1 are merges that only complete the trees.
 
-    Parameters
-    ----------
-    trees : iterable of Tree
-        At least one; all of the same names, in any order. Read one at a time.
-    threshold : float
-        Between 0.5 and 1: only clades of so large a share of the trees are kept, and always only
-        those of more than half. With 1, those of all trees (the strict consensus).
-
-    Returns
-    -------
-    Consensus
-        The tree, with the names in the order of the first tree, and the share of each clade. O(n m)
-        for each tree of m merges; memory for one number per different clade and tree that has it.
-
-    Raises
-    ------
-    ValueError
-        No tree, one with other names, or a threshold out of range.
+    The trees have the same names, in any order, and are read one at a time; the result has the
+    order of the first. O(n m) for each tree of m merges; memory for one number per different clade
+    and tree that has it. ValueError without trees, for one with other names, or a threshold out of
+    range.
 
     Examples
     --------
