@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from drawn_graphs import adjacencies, planted
@@ -223,6 +221,5 @@ def test_one_node_and_two():
 def test_the_block_size_does_not_matter(monkeypatch):
     A, _ = planted(4)
     whole = weights(A).dense()
-    small = replace(multiscale.SETTINGS, block_entries=7 * len(A))
-    monkeypatch.setattr(multiscale, "SETTINGS", small)
+    monkeypatch.setattr(multiscale, "BLOCK_ENTRIES", 7 * len(A))
     np.testing.assert_allclose(weights(A).dense(), whole, atol=1e-12)

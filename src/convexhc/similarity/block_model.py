@@ -19,7 +19,6 @@ class BlockModelSettings:
     damping: float = 0.5  # share of the old memberships kept: parallel updates oscillate without
     max_updates: int = 60  # most partitions converge within twenty
     tol: float = 1e-3  # largest change of a membership at convergence; smaller ones are dropped
-    prior_edges: float = 1.0  # pseudo-edges of the common density added to each group
     min_density: float = 1e-6  # lower bound on a density, for a finite logarithm
     dense_entries: int = 1_000_000  # nodes times groups up to which all memberships are updated
 
@@ -128,7 +127,8 @@ def _densities(
     outside = max(between / expected, SETTINGS.min_density)
     if common <= outside:
         return None, outside
-    inside = (edges + SETTINGS.prior_edges * common) / (chance + SETTINGS.prior_edges)
+    # One more expected edge per group, of the common density: a small group is not extreme.
+    inside = (edges + common) / (chance + 1.0)
     return np.maximum(inside, SETTINGS.min_density), outside
 
 

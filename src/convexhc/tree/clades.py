@@ -14,13 +14,10 @@ from itertools import chain
 import numpy as np
 
 from convexhc._checks import checked_number
-from convexhc._types import BoolArray, FloatArray, IntArray
+from convexhc._types import BLOCK_ENTRIES, BoolArray, FloatArray, IntArray
 from convexhc.tree.linkage import numbered_nodes
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.tree import Tree
-
-# Entries of a block of intersections: 2^22 counts of 4 bytes take 16 MB.
-BLOCK_ENTRIES = 2**22
 
 
 @dataclass(frozen=True, eq=False)
