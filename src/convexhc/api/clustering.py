@@ -21,7 +21,7 @@ from convexhc.api.options import (
     Progress,
 )
 from convexhc.api.points_path import points_path
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.path.path import Path
@@ -69,7 +69,7 @@ FROM_POINTS = ("nearest_neighbors", "rbf")
 SIMILARITIES = (*PAIRWISE, *FROM_POINTS)
 
 
-@answers_other_names
+@explains_renamed_options
 def cluster(
     G: Any,
     lambdas: Lambdas | Literal["auto"] = "auto",

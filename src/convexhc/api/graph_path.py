@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from convexhc.api.options import Keep, Lambdas, MethodLike, Monitor, OnLevel, Options, Progress
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.api.single_lam import read_problem, similarity_record
 from convexhc.kernels.threads import threads_along
 from convexhc.model.problem import FusionProblem
@@ -28,7 +28,7 @@ from convexhc.solvers.memory import (
 _KEEP_NODES = 1000
 
 
-@answers_other_names
+@explains_renamed_options
 def solve_path(
     K: Any,
     lambdas: Lambdas = Options.lambdas,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from convexhc.api.options import Lambdas, OnLevel, Options, Progress
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.path.engine import run
 from convexhc.path.path import Path
 from convexhc.path.plan import Grid
@@ -17,7 +17,7 @@ from convexhc.provenance import Provenance, fingerprint
 from convexhc.smooth.model import Form, SmoothModel
 
 
-@answers_other_names
+@explains_renamed_options
 def smooth_path(
     K: Any,
     lambdas: Lambdas = Options.lambdas,

@@ -106,7 +106,7 @@ def _scales(options: Namespace) -> dict[str, Any]:
 
 
 def _drawn(kind: str, path: Path, graph: Callable[[], Graph], scales: dict[str, Any]) -> Any:
-    """The figure."""
+    """Draw the figure."""
     draw = getattr(plots, kind)
     drawn = draw(path, graph(), **scales) if kind == "network" else draw(path, **scales)
     ax = drawn[0] if kind == "scan" else drawn

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from convexhc.api.options import POINTS
 from convexhc.api.points_path import solve_points_path
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
 from convexhc.estimators.scores import nearest_centroid_score
 from convexhc.similarity import neighbor_weights
@@ -84,7 +84,7 @@ class ConvexClustering(PathClusterer):
         "prove": ["boolean"],
     }
 
-    @answers_other_names
+    @explains_renamed_options
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -120,7 +120,7 @@ class ConvexClustering(PathClusterer):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: object = None) -> ConvexClustering:
-        """Cluster.
+        """Cluster points.
 
         Parameters
         ----------

@@ -224,7 +224,7 @@ class Path(Exports):
 
     @cached_property
     def scales(self) -> tuple[Scale, ...]:
-        """Up to three scales that last and say something; `support` tells which are robust."""
+        """Up to three scales that last and are informative; `support` tells which are robust."""
         return scales_of(self)
 
     def support(self, **settings: Any) -> Any:

@@ -109,7 +109,7 @@ class Support:
 
     @property
     def robust_scales(self) -> tuple[Scale, ...]:
-        """The scales that last, say something and survive resampling, from fine to coarse."""
+        """The scales that last, are informative and survive resampling, from fine to coarse."""
         return tuple(scale for scale in self.scales if scale.survives)
 
     @property

@@ -93,7 +93,7 @@ def notable_plateaus(nodes: Nodes, lambdas: FloatArray, count: int) -> tuple[Pla
 def lasting(nodes: Nodes, lambdas: FloatArray, min_size: int) -> tuple[Plateau, ...]:
     """Ranges of lam over which the number of clusters of ``min_size`` or more is constant.
 
-    Those with 1 < n_clusters < n that say something: not all singletons around one giant cluster.
+    Those with 1 < n_clusters < n that are informative: not all singletons around one giant cluster.
     The widest come first. A range that is there at the first lam is at least as wide as it seems.
     """
     found = [
