@@ -33,7 +33,7 @@ def smooth_path(
     min Tr[pi'K pi - 2 K pi] + lam sum_ij K_ij |Phi (pi_i - pi_j)|^2 has the minimiser
     (I + 2 lam L)^-1, with K = Phi'Phi and L the Laplacian of the off-diagonal of K. It never fuses
     exactly: a lam resolves as many clusters as there are modes that it shrinks by less than half,
-    and these modes hold the clusters. `SmoothModel` gives the minimiser itself, in full or by
+    and these modes determine the clusters. `SmoothModel` gives the minimiser itself, in full or by
     columns.
 
     Parameters

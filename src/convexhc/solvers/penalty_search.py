@@ -22,7 +22,7 @@ class HillClimb:
     first_move: float = 0.0
 
     def observe(self, n_iter: int, move: float) -> None:
-        """Record the step length of an iteration."""
+        """Record the step length at which the measurement begins."""
         if n_iter == self.begin:
             self.first_move = move
 
