@@ -35,8 +35,6 @@ class FidelitySettings:
     floor: float = 0.1
     # The same for squared distances, as a share of the objective at the mean.
     floor_of_scatter: float = 1e-12
-    # The same, as a share of half the squares: coordinates are exact to 1e-16 of their size.
-    floor_of_squares: float = 1e-24
 
 
 SETTINGS = FidelitySettings()
@@ -330,11 +328,12 @@ class Proximity:
 
     @cached_property
     def floor(self) -> float:
-        """What is round-off beside the scatter of the rows, or beside the rows themselves."""
+        """Objective that is round-off: a share of the scatter of the rows, or of their squares."""
         if self.least is not None:
             return self.least
         squares = 0.5 * float(np.square(self.target).sum())
-        return max(SETTINGS.floor_of_scatter * self.scale, SETTINGS.floor_of_squares * squares)
+        # Coordinates are exact to 1e-16 of their size, and squares to the square of that.
+        return max(SETTINGS.floor_of_scatter * self.scale, SETTINGS.floor_of_scatter**2 * squares)
 
     def gradient(self, C: FloatArray) -> FloatArray:
         """C - B."""
