@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
-from convexhc.model.problem import Problem, denoising_problem, graph_problem, points_problem
+from convexhc.model.fidelity import Proximity
+from convexhc.model.penalty import Differences, Fusion
+from convexhc.model.problem import FusionProblem, Problem, graph_problem, points_problem
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import Solution, run
 
@@ -60,6 +63,19 @@ def random_feasible(rng: np.random.Generator, problem: Problem):
     if problem.constraint.unit_row_sums:
         return rng.dirichlet(np.full(m, 0.3), size=n)
     return problem.fidelity.target + rng.normal(size=(n, m))
+
+
+def denoising_problem(
+    B: FloatArray,
+    weights: Graph,
+    lam: float,
+    *,
+    l1_ratio: float = 0.05,
+    constraint: Constraint | None = None,
+) -> FusionProblem:
+    """Denoising of the rows of B (eq. 5), doubly stochastic by default."""
+    fusion = Fusion(Differences(weights), lam, l1_ratio)
+    return FusionProblem(Proximity(B), fusion, constraint or DoublyStochastic())
 
 
 def random_problem(rng: np.random.Generator, model: str, lam: float, l1_ratio: float) -> Problem:

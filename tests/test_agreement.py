@@ -16,11 +16,12 @@ import naive
 from convexhc import Status
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.model.problem import denoising_problem, graph_problem, points_problem
+from convexhc.model.problem import graph_problem, points_problem
 from laws import (
     CONSTRAINTS,
     L1_RATIOS,
     METHODS,
+    denoising_problem,
     l1_ratios,
     random_kernel,
     random_weights,

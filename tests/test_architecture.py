@@ -240,6 +240,17 @@ def test_the_package_follows_the_rule(rule):
     assert not found, "\n".join(found)
 
 
+def test_the_rooms_written_down_are_those_of_the_package():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    block = text.split("## Rooms", 1)[1].split("\n\n")[2]
+    # A name stands at the start of a line of the block, further lines of a room are indented more.
+    starts = [line[4:] for line in block.splitlines() if line[4:5] != " "]
+    named = [re.split(r"\s{2,}", line)[0].split(", ") for line in starts]
+    assert [name.rstrip("/") for names in named for name in names] == ROOMS
+    found = {module.room for module in modules()} - set(OUTSIDE)
+    assert found == set(ROOMS)
+
+
 def written_call_path() -> list[tuple[str, str]]:
     """Module and function of every line of the call path in CONTRIBUTING."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from projected_gradient import ProjectedGradient
 from scipy.sparse import csr_array
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
@@ -24,7 +25,6 @@ from convexhc.model.problem import graph_problem, smooth_problem
 from convexhc.plots.selection import select_cut, select_level
 from convexhc.report.path_data import path_data
 from convexhc.solvers.loop import run
-from convexhc.solvers.projected_gradient import ProjectedGradient
 from laws import (
     CONSTRAINTS,
     METHODS,

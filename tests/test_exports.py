@@ -11,7 +11,7 @@ import pytest
 
 import convexhc
 from convexhc.export import FORMATS, format_of
-from convexhc.path.exported_partitions import suggested_partitions
+from convexhc.path.exports import suggested_partitions
 
 # Names with what XML, CSV and JSON have to escape, two of which are equal as text.
 AWKWARD = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from drawn_graphs import adjacencies, planted
@@ -45,11 +43,11 @@ def test_memberships_are_probabilities(seed, k):
         q = memberships(sparse.csr_array(A), start)
         groups = int(start.max()) + 1
         assert q.shape == (group.size, groups)
-        assert q.data.min() >= SETTINGS.min_membership
+        assert q.data.min() >= SETTINGS.tol
         assert q.data.max() <= 1.0 + 1e-12
         total = np.asarray(q.sum(axis=1))
         assert total.max() <= 1.0 + 1e-12
-        assert total.min() >= 1.0 - groups * SETTINGS.min_membership
+        assert total.min() >= 1.0 - groups * SETTINGS.tol
 
 
 @given(seeds)
@@ -223,6 +221,5 @@ def test_one_node_and_two():
 def test_the_block_size_does_not_matter(monkeypatch):
     A, _ = planted(4)
     whole = weights(A).dense()
-    small = replace(multiscale.SETTINGS, block_entries=7 * len(A))
-    monkeypatch.setattr(multiscale, "SETTINGS", small)
+    monkeypatch.setattr(multiscale, "BLOCK_ENTRIES", 7 * len(A))
     np.testing.assert_allclose(weights(A).dense(), whole, atol=1e-12)

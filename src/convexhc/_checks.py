@@ -11,8 +11,13 @@ import numpy as np
 
 # Largest weights, coordinates and lam: products of five of them are finite.
 LARGEST = 1e60
-# Smallest largest entry of a similarity or of points: its square must not vanish beside 1.
+# Smallest largest entry of a similarity or of points: its square must not vanish next to 1.
 SMALLEST = 1.0 / LARGEST
+
+
+# Scores, weights and shares that differ by less are equal: sums in another order round otherwise,
+# and no choice may depend on the order of the nodes.
+TIE = 1e-9
 
 
 def checked_number(

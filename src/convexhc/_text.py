@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def clock(seconds: float) -> str:
-    """Seconds as a person says them.
+    """A duration in the units that a person would use.
 
     Examples
     --------

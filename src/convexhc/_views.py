@@ -1,4 +1,4 @@
-"""What results show and compute by rooms above them: set by the package when it is imported."""
+"""Functions of higher rooms that results call: set by the package when it is imported."""
 
 from collections.abc import Callable
 from typing import Any

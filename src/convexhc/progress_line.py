@@ -24,23 +24,12 @@ class ProgressLine:
 
     Nothing is drawn where the stream is neither a terminal nor the output of a notebook cell, so
     log files stay short.
-
-    Parameters
-    ----------
-    stream : text stream
-        Where to draw; standard error keeps standard output clean.
-    quiet : bool
-        Draw nothing.
-    now : callable
-        The clock, in seconds.
-    width : int
-        Characters of the bar.
     """
 
     stream: TextIO
     quiet: bool = False
     now: Callable[[], float] = time.monotonic
-    width: int = 24
+    width: int = 24  # characters of the bar
     drawn: bool = False
     # Smallest share so far, and when: a path first probes for its first lam, and a resumed one
     # starts in the middle.
@@ -177,19 +166,7 @@ def level_listener(
     on_check: Callable[[Level], object] | None,
     plan: Plan,
 ) -> Callable[[Level], object] | None:
-    """The function to call after every lam: shows the progress, then calls ``on_check``.
-
-    Parameters
-    ----------
-    line : ProgressLine or None
-        Where to draw.
-    progress : object
-        A callable is called with every level.
-    on_check : callable or None
-        A true answer ends the path.
-    plan : Plan
-        Estimates the share of the path that is solved.
-    """
+    """The function to call after every lam: shows the progress, then calls ``on_check``."""
     callback = progress if line is None and callable(progress) else None
     if line is None and callback is None:
         return on_check

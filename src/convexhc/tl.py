@@ -179,7 +179,7 @@ def cut(
         scale = {"n_clusters": n_clusters, "lam": lam, "min_cluster_size": min_cluster_size}
         results = target.uns[key]
         kept = {name: value for name, value in results["params"].items() if name not in scale}
-        results["params"] = kept | _written(scale)
+        results["params"] = kept | _plain(scale)
         results.pop("plateau", None)
     return target if copy else None
 
@@ -265,9 +265,9 @@ def _results(fitted: ConvexHierarchicalClustering, key: str, cells: Graph | None
     """The entry of ``uns``: arrays, text, numbers and dicts of these, as h5ad can hold."""
     solved = fitted.path_
     results = {
-        "params": {**_written(fitted.get_params()), "obsp": key or "given"},
+        "params": {**_plain(fitted.get_params()), "obsp": key or "given"},
         "version": solved.provenance.version,
-        "similarity": _written(fitted.similarity_),
+        "similarity": _plain(fitted.similarity_),
         # Copies, since the arrays of the path are read-only.
         "linkage": fitted.linkage_.copy(),
         "n_connected_components": fitted.n_connected_components_,
@@ -309,7 +309,7 @@ def _are_equal(one: Graph, other: Graph | None) -> bool:
     )
 
 
-def _written(values: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are set, as plain values; any other object becomes "given"."""
     plain = bool | int | float | str
     written = {}

@@ -21,7 +21,7 @@ from convexhc import _files, as_graph, solve_path
 from convexhc._files import InUse, atomic_write, locked, write_text
 from convexhc.cli import main
 from convexhc.commands.folder import FILES
-from convexhc.commands.tables import csv_text
+from convexhc.export.csv_table import csv_text
 from convexhc.path.checkpoint import Checkpoint, Progress
 
 ONE = ["--lambdas", "1", "--quiet"]

@@ -14,11 +14,12 @@ from convexhc.fusion.contraction import Contraction, contract
 from convexhc.fusion.graph_solve import ContractedSolution, solve_graph
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
-from convexhc.model.problem import Problem, cluster_means, denoising_problem, graph_problem
+from convexhc.model.problem import Problem, cluster_means, graph_problem
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import Solution, Status
 from laws import (
     CONSTRAINTS,
+    denoising_problem,
     first_occurrence,
     l1_ratios,
     random_doubly_stochastic,

@@ -12,8 +12,8 @@ from plots.made import made_path
 import convexhc
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.layout import centroid_trajectories, graph_positions, name_sides
-from convexhc.layout.graph_layout import exact_field, grid_field
+from convexhc.layout.graph_layout import exact_field, graph_positions, grid_field, name_sides
+from convexhc.layout.trajectories import centroid_trajectories
 
 
 def naive_field(positions, mass):

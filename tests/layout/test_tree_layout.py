@@ -9,15 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tree.paths import chain, leaves_under, nested_paths, paths
 
-from convexhc.layout import (
-    binned_matrix,
-    block_borders,
-    color_limit,
-    enclosing_cluster,
-    partition_flow,
-    tree_branches,
-    tree_rectangles,
-)
+from convexhc.layout.heatmap import binned_matrix, block_borders, color_limit
+from convexhc.layout.sankey import partition_flow
+from convexhc.layout.tree_layout import enclosing_cluster, tree_branches, tree_rectangles
 from convexhc.tree import Tree
 
 

@@ -10,7 +10,8 @@ from report.examples import decode_array, made_path, ring, twelve
 from scipy.sparse import csgraph
 
 from convexhc.graph import Graph
-from convexhc.layout import align_nodes, partition_distances, strongest_edges
+from convexhc.layout.graph_layout import align_nodes, strongest_edges
+from convexhc.layout.partition_distances import partition_distances
 from convexhc.report import figure_data
 from convexhc.report.array_encoding import RESOLUTION
 

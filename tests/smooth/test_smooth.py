@@ -7,6 +7,7 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from projected_gradient import ProjectedGradient
 
 import convexhc
 import naive
@@ -14,7 +15,6 @@ from convexhc import Status
 from convexhc.graph import Graph
 from convexhc.model.problem import smooth_problem
 from convexhc.solvers.loop import run
-from convexhc.solvers.projected_gradient import ProjectedGradient
 from laws import assert_gradient, random_kernel, seeds
 
 strengths = st.sampled_from([0.0, 0.01, 0.3, 5.0, 1e3])

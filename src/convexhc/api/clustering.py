@@ -21,7 +21,7 @@ from convexhc.api.options import (
     Progress,
 )
 from convexhc.api.points_path import points_path
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.path.path import Path
@@ -69,7 +69,7 @@ FROM_POINTS = ("nearest_neighbors", "rbf")
 SIMILARITIES = (*PAIRWISE, *FROM_POINTS)
 
 
-@answers_other_names
+@explains_renamed_options
 def cluster(
     G: Any,
     lambdas: Lambdas | Literal["auto"] = "auto",
@@ -127,7 +127,7 @@ def cluster(
         "nearest_neighbors" (`similarity.from_points`) and "rbf" (`similarity.rbf`): G has one row
         per point.
     weights : "multiscale", int, graph or None
-        Edge weights W: those that preserve every scale; the strongest entries of K, so many per
+        Edge weights W: those that preserve every scale; the strongest entries of K, this many per
         node, as connected as K; a graph on the same nodes; or None for all off-diagonal entries of
         K, none of which may be negative.
     space : {"auto", "features", "similarity"}

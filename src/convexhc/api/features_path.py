@@ -8,7 +8,7 @@ from typing import Any
 from convexhc._checks import named
 from convexhc.api.options import FEATURES, Keep, Lambdas, Monitor, OnLevel, Options, Progress
 from convexhc.api.points_path import points_path
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.api.single_lam import edge_weights, similarity_record
 from convexhc.io import as_graph
 from convexhc.path.path import Path
@@ -19,7 +19,7 @@ from convexhc.similarity.strongest import positive_part
 SPACES = ("auto", "features", "similarity")
 
 
-@answers_other_names
+@explains_renamed_options
 def solve_features_path(
     K: Any,
     lambdas: Lambdas = FEATURES.lambdas,

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from convexhc.api.options import Keep, Lambdas, MethodLike, Monitor, OnLevel, Options, Progress
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.api.single_lam import read_problem, similarity_record
 from convexhc.kernels.threads import threads_along
 from convexhc.model.problem import FusionProblem
@@ -28,7 +28,7 @@ from convexhc.solvers.memory import (
 _KEEP_NODES = 1000
 
 
-@answers_other_names
+@explains_renamed_options
 def solve_path(
     K: Any,
     lambdas: Lambdas = Options.lambdas,
@@ -63,7 +63,7 @@ def solve_path(
     K : graph or (n, n) similarity
         As for `convexhc.solve`.
     lambdas : iterable of float or int, optional
-        Solve exactly these; or so many, in equal ratios up to the consensus.
+        Solve exactly these; or this number of them, in equal ratios up to the consensus.
     weights, l1_ratio, method, tol, max_iter, constraint
         As for `convexhc.solve`.
     max_clusters : int, optional

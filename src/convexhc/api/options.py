@@ -27,7 +27,7 @@ MethodLike = str | Method[FusionProblem, Any]
 OnLevel = Callable[[Level], object]
 Progress = bool | ProgressLine | OnLevel
 
-# Bisection of the default step solves about so many lam, on graphs of hundreds of nodes.
+# Bisection of the default step solves about this many lam, on graphs of hundreds of nodes.
 _MOST_SEARCHED = 80
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
@@ -62,7 +62,7 @@ class Options:
     Parameters
     ----------
     lambdas : iterable of float, int or None
-        Exactly these lam; so many in equal ratios; or None to find and bisect them.
+        Exactly these lam; this number of them in equal ratios; or None to find and bisect them.
     l1_ratio : float
         Share of the l1 norm in the penalty, between 0 and 1.
     method : str or Method
@@ -125,7 +125,7 @@ class Options:
 
     @property
     def most_levels(self) -> int:
-        """How many lam are solved, or about how many a search solves at most."""
+        """Number of lam of a grid; of a search, about the most that it solves."""
         if self.grid is not None:
             return len(self.grid)
         return self.lambdas if isinstance(self.lambdas, int) else _MOST_SEARCHED

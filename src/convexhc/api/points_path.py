@@ -12,7 +12,7 @@ import numpy as np
 from convexhc._types import FloatArray, Labels
 from convexhc.api.graph_path import choose_plan
 from convexhc.api.options import POINTS, Keep, Lambdas, Monitor, OnLevel, Options, Progress
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.graph import Graph
 from convexhc.graph_checks import checked_names
 from convexhc.io import as_graph
@@ -31,7 +31,7 @@ from convexhc.solvers.memory import check_memory, path_estimate
 _KEEP_NUMBERS = 100_000
 
 
-@answers_other_names
+@explains_renamed_options
 def solve_points_path(
     X: Any,
     lambdas: Lambdas = POINTS.lambdas,

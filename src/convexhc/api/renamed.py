@@ -1,4 +1,4 @@
-"""Options by the names of other libraries, or of earlier versions: refused with ours."""
+"""Options by the names of other libraries or earlier versions: refused, with the name here."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def instead(name: str) -> str:
     return f": give {INSTEAD[name]}" if name in INSTEAD else ""
 
 
-def answers_other_names(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function answer an option of another name with what to give instead.
+def explains_renamed_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: an option by another name raises a TypeError that says what to give instead.
 
     Examples
     --------
-    >>> @answers_other_names
+    >>> @explains_renamed_options
     ... def solve(K, *, l1_ratio=0.05):
     ...     return l1_ratio
     >>> solve(0, alpha=0.95)

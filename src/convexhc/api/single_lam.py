@@ -10,7 +10,7 @@ import numpy as np
 from convexhc._checks import LARGEST, check_magnitude, checked_number
 from convexhc._warnings import warn_unsolved
 from convexhc.api.options import CONSTRAINTS, MethodLike, Options
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.fusion.contraction import alone
 from convexhc.fusion.graph_proof import LEAST_TOL, TIGHTER, prove_graph
 from convexhc.fusion.graph_solve import ContractedSolution
@@ -25,7 +25,7 @@ from convexhc.solvers.loop import OnCheck, Solution, Status, run
 from convexhc.solvers.memory import check_memory
 
 
-@answers_other_names
+@explains_renamed_options
 def solve(
     K: Any,
     lam: float,

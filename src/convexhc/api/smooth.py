@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from convexhc.api.options import Lambdas, OnLevel, Options, Progress
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.path.engine import run
 from convexhc.path.path import Path
 from convexhc.path.plan import Grid
@@ -17,7 +17,7 @@ from convexhc.provenance import Provenance, fingerprint
 from convexhc.smooth.model import Form, SmoothModel
 
 
-@answers_other_names
+@explains_renamed_options
 def smooth_path(
     K: Any,
     lambdas: Lambdas = Options.lambdas,
@@ -33,7 +33,7 @@ def smooth_path(
     min Tr[pi'K pi - 2 K pi] + lam sum_ij K_ij |Phi (pi_i - pi_j)|^2 has the minimiser
     (I + 2 lam L)^-1, with K = Phi'Phi and L the Laplacian of the off-diagonal of K. It never fuses
     exactly: a lam resolves as many clusters as there are modes that it shrinks by less than half,
-    and these modes hold the clusters. `SmoothModel` gives the minimiser itself, in full or by
+    and these modes determine the clusters. `SmoothModel` gives the minimiser itself, in full or by
     columns.
 
     Parameters
@@ -41,7 +41,8 @@ def smooth_path(
     K : graph or (n, n) similarity
         As for `convexhc.solve`.
     lambdas : iterable of float, int or None
-        Exactly these; so many in equal ratios; or None for one lam for every number of clusters.
+        Exactly these; this number of them in equal ratios; or None for one lam for every number of
+        clusters.
     max_clusters : int, optional
         Largest number of clusters when the lam are found. Default 32.
     dimensions, form

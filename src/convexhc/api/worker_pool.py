@@ -17,7 +17,7 @@ from joblib.parallel import get_active_backend
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-# A task is given up when so many workers have died with it, the last time with no other task.
+# A task is given up when this many workers have died with it, the last time with no other task.
 _MOST_DEATHS = 2
 
 

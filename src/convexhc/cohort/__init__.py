@@ -2,7 +2,7 @@
 
 ``common``: which nodes all subjects have. ``distances``: how different two hierarchies are.
 ``groups``: distances within groups against distances between them. ``consensus``: what subjects
-share, as a majority-rule tree and as a mean graph. ``icicle``: trees as rectangles, drawn small.
+share, as a majority-rule tree and as a mean graph.
 """
 
 from convexhc.cohort.common import CommonNodes, common_nodes

@@ -13,7 +13,7 @@ from convexhc.solvers.choose import METHODS
 
 
 def add_similarity(parser: argparse.ArgumentParser) -> None:
-    """How the similarity and the weights are made from a graph."""
+    """Add how the similarity and the weights are made from a graph."""
     parser.add_argument(
         "--similarity",
         default="graph",
@@ -53,7 +53,7 @@ def _shift(text: str) -> Shift:
 
 
 def add_solver(parser: argparse.ArgumentParser) -> None:
-    """How the path is solved."""
+    """Add how the path is solved: lam, norm, tolerance, method."""
     parser.add_argument(
         "--l1-ratio",
         type=float,
@@ -104,7 +104,7 @@ def add_solver(parser: argparse.ArgumentParser) -> None:
 
 
 def add_bootstrap(parser: argparse.ArgumentParser) -> None:
-    """Resamples of the graph."""
+    """Add the resamples of the graph."""
     group = parser.add_argument_group("support of the branches")
     group.add_argument(
         "--bootstrap",
@@ -128,7 +128,7 @@ def add_bootstrap(parser: argparse.ArgumentParser) -> None:
 
 
 def add_attributes(parser: argparse.ArgumentParser) -> None:
-    """What is known of the nodes."""
+    """Add a file of attributes of the nodes."""
     parser.add_argument(
         "--attributes",
         metavar="FILE",
@@ -138,7 +138,7 @@ def add_attributes(parser: argparse.ArgumentParser) -> None:
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
-    """The folder of the results."""
+    """Add the folder of the results."""
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="folder for the results"
     )
@@ -150,7 +150,7 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def add_escape(parser: argparse.ArgumentParser) -> None:
-    """Names that a spreadsheet takes for formulas."""
+    """Add an escape for names that a spreadsheet takes for formulas."""
     parser.add_argument(
         "--escape-formulas",
         action="store_true",

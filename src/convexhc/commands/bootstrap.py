@@ -60,7 +60,7 @@ def bootstrap(
 
 
 def write_support(folder: Folder, found: Support | None, *, escape: bool) -> None:
-    """Write the tables of the support, beside those of the path; remove those of an earlier run."""
+    """Write the tables of the support next to those of the path; remove those of an earlier run."""
     folder.remove_support()
     if found is None:
         return
@@ -73,8 +73,8 @@ def write_support(folder: Folder, found: Support | None, *, escape: bool) -> Non
     joins = zip(found.tree.Z.tolist(), found.linkage_support.tolist(), strict=True)
     # A row inside a merge of several clusters makes no branch: its cells are empty.
     rows = (
-        [int(a), int(b), repr(h), int(k), *("" if value != value else value for value in beside)]
-        for (a, b, h, k), beside in joins
+        [int(a), int(b), repr(h), int(k), *("" if value != value else value for value in shares)]
+        for (a, b, h, k), shares in joins
     )
     write_text(folder.root / "linkage.csv", csv_text(header, rows))
     write_text(folder.root / "tree.nwk", found.to_newick() + "\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,11 +10,9 @@ from pathlib import Path as File
 from typing import Any
 
 from convexhc._files import remove_partial, write_text
-from convexhc.commands.folder import FILES, Folder, held_folder
+from convexhc.commands.folder import FILES, Folder, RunFolder, read_record
 from convexhc.commands.messages import Refusal
-from convexhc.commands.records import read_record
 from convexhc.path import Path
-from convexhc.version import __version__
 
 # The last file marks the run as finished.
 RECORD = "cohort.json"
@@ -24,20 +21,13 @@ _PATTERNS = ("distances_*.csv", "consensus*.nwk", "cohort.csv", "tests.csv", "co
 
 
 @dataclass(frozen=True)
-class CohortFolder:
+class CohortFolder(RunFolder):
     """Files of one cohort.
 
     ``subjects/NAME`` holds what ``convexhc fit`` writes, for every subject, and
     ``consensus/GROUP`` the same for the mean graph of all subjects (``all``) and of every group.
     Until the run is finished, ``begun.json`` holds its arguments.
     """
-
-    root: File
-
-    @property
-    def begun(self) -> File:
-        """Version, arguments and working directory of an unfinished run."""
-        return self.root / "begun.json"
 
     @property
     def page(self) -> File:
@@ -55,10 +45,9 @@ class CohortFolder:
     @contextmanager
     def opened(self, given: Sequence[str], *, resume: bool, force: bool) -> Iterator[None]:
         """Make the folder, keep other runs out of it, and record how this one was begun."""
-        with held_folder(self.root, resume=resume):
+        with self.held(resume=resume):
             self._prepare(resume=resume, force=force)
-            begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
-            write_text(self.begun, json.dumps(begun, indent=2) + "\n")
+            self.record_beginning(given)
             (self.root / RECORD).unlink(missing_ok=True)
             yield
 
@@ -67,17 +56,8 @@ class CohortFolder:
         if resume and not (finished or unfinished):
             raise Refusal(f"{self.root} holds no run of a cohort: leave --resume out.")
         if not resume and not force:
-            if unfinished:
-                raise Refusal(
-                    f"{self.root} holds an unfinished run: go on with --resume, or start anew with "
-                    "--force."
-                )
             existing = sorted(entry.name for entry in self.root.iterdir() if entry.name[0] != ".")
-            if existing:
-                raise Refusal(
-                    f"{self.root} already holds {', '.join(existing[:4])}: name another folder, or "
-                    "overwrite with --force."
-                )
+            self.refuse_results(existing[:4], unfinished=unfinished)
         for folder in (self.root, *self._folders()):
             remove_partial(folder)
         if force:

@@ -6,7 +6,9 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path as File
 
-from convexhc.api import cluster, solve, solve_path
+from convexhc.api.clustering import cluster
+from convexhc.api.graph_path import solve_path
+from convexhc.api.single_lam import solve
 from convexhc.commands.messages import Say
 from convexhc.datasets import fractal_graph, karate
 from convexhc.io import as_graph
@@ -26,6 +28,7 @@ def demo(options: Namespace, say: Say, progress: ProgressLine) -> int:
 
 
 def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
+    """Solve the paper's graph at three lam, then along a path."""
     from sklearn.metrics import adjusted_rand_score
 
     graph = fractal_graph(0)
@@ -59,6 +62,7 @@ def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
 
 
 def _karate(folder: File, say: Say, progress: ProgressLine) -> None:
+    """Cluster a real network with the default options."""
     from sklearn.metrics import adjusted_rand_score
 
     club = karate()

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from convexhc._files import InUse, atomic_write, locked, remove_partial, write_text
 from convexhc.commands.messages import Refusal
-from convexhc.commands.records import BEGUN, RUN, read_record
-from convexhc.commands.tables import labels_csv, nodes_csv
-from convexhc.export.csv_table import csv_text
+from convexhc.export.csv_table import cell, csv_text, node_table
 from convexhc.graph import Graph
 from convexhc.io.arrays import read_members, sparse_from
 from convexhc.io.border import border
 from convexhc.path import Path
+from convexhc.path.exports import suggested_partitions
+from convexhc.path.suggestion import suggest
 from convexhc.resampling.support import Support
 from convexhc.version import __version__
 
@@ -38,10 +39,76 @@ FILES = (
 )
 # Written only if resamples were asked for.
 SUPPORT_FILES = ("support.csv", "support_nodes.csv", "support_levels.csv", "support.npz")
+# Entries of run.json and begun.json that the commands use, and their types.
+RUN: Mapping[str, tuple[type, ...]] = {
+    "convexhc": (str,),
+    "input": (str,),
+    "seconds": (int, float),
+    "similarity": (str,),
+    "shift": (int, float, str, type(None)),
+    "weights": (str,),
+    "space": (str,),
+    "options": (dict,),
+}
+BEGUN: Mapping[str, tuple[type, ...]] = {
+    "convexhc": (str,),
+    "arguments": (list,),
+    "directory": (str,),
+}
 
 
 @dataclass(frozen=True)
-class Folder:
+class RunFolder:
+    """A folder that one run at a time writes in, with a record of how an unfinished run began."""
+
+    root: File
+
+    @property
+    def begun(self) -> File:
+        """Version, arguments and working directory of an unfinished run."""
+        return self.root / "begun.json"
+
+    @contextmanager
+    def held(self, *, resume: bool) -> Iterator[None]:
+        """Make the folder and hold its lock; remove it if nothing was written."""
+        if self.root.exists() and not self.root.is_dir():
+            raise Refusal(f"{self.root} is a file: name a folder with -o.")
+        if resume and not self.root.exists():
+            raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
+        self.root.mkdir(parents=True, exist_ok=True)
+        try:
+            with locked(self.root / ".lock"):
+                yield
+        except InUse as error:
+            raise Refusal(
+                f"{self.root} is in use by another fit ({error}): wait for it, or name another "
+                "folder."
+            ) from None
+        finally:
+            with suppress(OSError):
+                self.root.rmdir()
+
+    def refuse_results(self, existing: Sequence[str], *, unfinished: bool) -> None:
+        """Refuse to restart an unfinished run, or to overwrite results."""
+        if unfinished:
+            raise Refusal(
+                f"{self.root} holds an unfinished run: go on with --resume, or start anew with "
+                "--force."
+            )
+        if existing:
+            raise Refusal(
+                f"{self.root} already holds {', '.join(existing)}: name another folder, or "
+                "overwrite with --force."
+            )
+
+    def record_beginning(self, given: Sequence[str]) -> None:
+        """Write how the run was begun."""
+        begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
+        write_text(self.begun, json.dumps(begun, indent=2) + "\n")
+
+
+@dataclass(frozen=True)
+class Folder(RunFolder):
     """Files of one fit.
 
     ``nodes.csv`` (one row per node: Id, Label and the clusters of the scales that last),
@@ -52,17 +119,10 @@ class Folder:
     ``checkpoint.npz`` (its progress), ``begun.json`` (its arguments) and ``resamples/``.
     """
 
-    root: File
-
     @property
     def checkpoint(self) -> File:
         """Progress of an unfinished run."""
         return self.root / "checkpoint.npz"
-
-    @property
-    def begun(self) -> File:
-        """Version, arguments and working directory of an unfinished run."""
-        return self.root / "begun.json"
 
     @property
     def resamples(self) -> File:
@@ -77,7 +137,7 @@ class Folder:
     @contextmanager
     def opened(self, *, resume: bool, force: bool) -> Iterator[None]:
         """Make the folder and keep other fits out of it; remove it if nothing was written."""
-        with held_folder(self.root, resume=resume):
+        with self.held(resume=resume):
             self._prepare(resume=resume, force=force)
             yield
 
@@ -87,26 +147,16 @@ class Folder:
             raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
         if force:
             self._remove_checkpoint()
-        elif self.checkpoint.exists() and not resume:
-            raise Refusal(
-                f"{self.root} holds an unfinished run: go on with --resume, or start anew with "
-                "--force."
-            )
         elif not resume:
             existing = [name for name in (*FILES, *SUPPORT_FILES) if (self.root / name).exists()]
-            if existing:
-                raise Refusal(
-                    f"{self.root} already holds {', '.join(existing)}: name another folder, or "
-                    "overwrite with --force."
-                )
+            self.refuse_results(existing, unfinished=self.checkpoint.exists())
         remove_partial(self.root)
 
     def begin(self, given: Sequence[str]) -> None:
         """Record how the run was begun, and mark an earlier run in the folder as incomplete."""
         (self.root / FILES[-1]).unlink(missing_ok=True)
         if not self.begun.exists():
-            begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
-            write_text(self.begun, json.dumps(begun, indent=2) + "\n")
+            self.record_beginning(given)
 
     def write(
         self,
@@ -184,26 +234,6 @@ class Folder:
             return Graph.from_matrix(matrix, names=names, signed=True)
 
 
-@contextmanager
-def held_folder(root: File, *, resume: bool) -> Iterator[None]:
-    """Make a folder and hold its lock; remove it if nothing was written."""
-    if root.exists() and not root.is_dir():
-        raise Refusal(f"{root} is a file: name a folder with -o.")
-    if resume and not root.exists():
-        raise Refusal(f"{root} holds no unfinished run: leave --resume out.")
-    root.mkdir(parents=True, exist_ok=True)
-    try:
-        with locked(root / ".lock"):
-            yield
-    except InUse as error:
-        raise Refusal(
-            f"{root} is in use by another fit ({error}): wait for it, or name another folder."
-        ) from None
-    finally:
-        with suppress(OSError):
-            root.rmdir()
-
-
 def resume_command(given: Sequence[str]) -> str:
     """The command that resumes a run begun with these arguments.
 
@@ -220,3 +250,37 @@ def refuse_to_overwrite(file: File, *, force: bool) -> None:
     """Refuse a file that exists, unless ``force``."""
     if file.exists() and not force:
         raise Refusal(f"{file} exists: name another file, or overwrite it with --force.")
+
+
+def read_record(file: File, expected: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+    """Read a record; ValueError unless it has the expected entries."""
+    with border(file, "record of a run (fit again with --force)"):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(record, dict):
+            raise ValueError("it holds no entries")
+        for name, types in expected.items():
+            if not isinstance(record[name], types):
+                raise ValueError(f"{name} is {record[name]!r}")
+        return record
+
+
+def labels_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool = False) -> str:
+    """One row per node: suggested cluster, then the cluster at each horizontal cut of the tree.
+
+    The columns of the cuts are named ``k<clusters>``, coarse to fine.
+    """
+    counts = sorted(path.level_n_clusters)
+    levels = [path.labels(n_clusters=k, by="lam") for k in counts]
+    columns = np.stack([suggest(path, min_cluster_size).labels, *levels], axis=1)
+    rows = (
+        [cell(name, escape=escape), *row]
+        for name, row in zip(path.names, columns.tolist(), strict=True)
+    )
+    return csv_text(["node", "suggested", *(f"k{k}" for k in counts)], rows)
+
+
+def nodes_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool = False) -> str:
+    """One row per node: Id, Label, the suggested cluster and those of the few scales that last."""
+    suggested = suggest(path, min_cluster_size).labels
+    partitions = suggested_partitions(path, min_cluster_size, suggested)
+    return node_table(path.names, partitions, escape=escape)

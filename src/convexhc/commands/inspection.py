@@ -131,7 +131,7 @@ def _edges(graph: Graph, noun: str) -> str:
 
 
 def _of_free(count: int) -> str:
-    """Bytes in MB or GB, beside the memory that is free if that is known."""
+    """Bytes in MB or GB, and the free memory if that is known."""
     free = available()
     sizes = [count, free] if free else [count]
     words = [f"{size / 1e6:.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB" for size in sizes]

@@ -23,7 +23,7 @@ PICTURES = (".svg", ".png", ".pdf")
 
 
 def add_plot_arguments(parser: ArgumentParser) -> None:
-    """The arguments of `convexhc plot`."""
+    """Add the arguments of `convexhc plot`."""
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
     parser.add_argument("--kind", default=KINDS[0], choices=KINDS, help="default %(default)s")
     parser.add_argument(
@@ -42,7 +42,7 @@ def add_plot_arguments(parser: ArgumentParser) -> None:
 
 
 def add_export_arguments(parser: ArgumentParser) -> None:
-    """The arguments of `convexhc export`."""
+    """Add the arguments of `convexhc export`."""
     parser.add_argument("folder", metavar="OUT", help="folder of a finished fit")
     parser.add_argument(
         "--format",
@@ -106,7 +106,7 @@ def _scales(options: Namespace) -> dict[str, Any]:
 
 
 def _drawn(kind: str, path: Path, graph: Callable[[], Graph], scales: dict[str, Any]) -> Any:
-    """The figure."""
+    """Draw the figure."""
     draw = getattr(plots, kind)
     drawn = draw(path, graph(), **scales) if kind == "network" else draw(path, **scales)
     ax = drawn[0] if kind == "scan" else drawn

@@ -31,7 +31,7 @@ class Subject:
 def find_subjects(given: Sequence[str], *, besides: File | None = None) -> list[Subject]:
     """The graph files among files and folders, one subject each, in the order of their names.
 
-    A folder stands for the graph files directly in it, but for hidden ones and ``besides``. The
+    A folder stands for the graph files directly in it, except hidden ones and ``besides``. The
     name of a subject is that of its file without extension, or with it where two would be equal.
     """
     files: list[File] = []

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from convexhc.api.clustering import PAIRWISE, SIMILARITIES, cluster
 from convexhc.api.features_path import SPACES
 from convexhc.api.options import MethodLike, Options
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
 from convexhc.estimators.scores import nearest_centroid_score, pairwise_score
 from convexhc.graph import Graph
@@ -38,8 +38,8 @@ class ConvexHierarchicalClustering(PathClusterer):
     Parameters
     ----------
     n_clusters : int, optional
-        Exactly so many clusters, by the best pruning of the tree (`Path.labels`). With neither this
-        nor ``lam``, the scale is that of `Path.suggestion`.
+        Exactly this many clusters, by the best pruning of the tree (`Path.labels`). With neither
+        this nor ``lam``, the scale is that of `Path.suggestion`.
     lam : float, optional
         Solve for this strength of the penalty alone. ``linkage_`` then joins the clusters found
         there at the top.
@@ -127,7 +127,7 @@ class ConvexHierarchicalClustering(PathClusterer):
         "prove": ["boolean"],
     }
 
-    @answers_other_names
+    @explains_renamed_options
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -184,7 +184,7 @@ class ConvexHierarchicalClustering(PathClusterer):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: object = None) -> ConvexHierarchicalClustering:
-        """Cluster.
+        """Cluster a graph, a similarity or points.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from convexhc.api.options import POINTS
 from convexhc.api.points_path import solve_points_path
-from convexhc.api.renamed import answers_other_names
+from convexhc.api.renamed import explains_renamed_options
 from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
 from convexhc.estimators.scores import nearest_centroid_score
 from convexhc.similarity import neighbor_weights
@@ -30,12 +30,8 @@ class ConvexClustering(PathClusterer):
 
     Parameters
     ----------
-    n_clusters : int, optional
-        Exactly so many clusters, by the best pruning of the tree (`Path.labels`). With neither this
-        nor ``lam``, the scale is that of `Path.suggestion`.
-    lam : float, optional
-        Solve for this strength of the penalty alone. ``linkage_`` then joins the clusters found
-        there at the top.
+    n_clusters, lam, min_cluster_size, n_jobs, verbose
+        As for `ConvexHierarchicalClustering`.
     n_neighbors : int
         Neighbours per point in `similarity.neighbor_weights`.
     weights : graph or None
@@ -44,13 +40,6 @@ class ConvexClustering(PathClusterer):
         Number of lam, in equal ratios.
     l1_ratio, tol, max_iter, max_clusters, prove, progress
         As for `convexhc.solve_points_path`.
-    min_cluster_size : int, optional
-        Smaller clusters do not count. Default as for `Path.labels`.
-    n_jobs : int, optional
-        Threads, as in joblib; by default those of numba and of the linear algebra. Graphs in
-        parallel are the business of `convexhc.solve_paths`, or of GridSearchCV.
-    verbose : int
-        Above 0, as ``progress=True``.
 
     Attributes
     ----------
@@ -95,7 +84,7 @@ class ConvexClustering(PathClusterer):
         "prove": ["boolean"],
     }
 
-    @answers_other_names
+    @explains_renamed_options
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -131,7 +120,7 @@ class ConvexClustering(PathClusterer):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: object = None) -> ConvexClustering:
-        """Cluster.
+        """Cluster points.
 
         Parameters
         ----------

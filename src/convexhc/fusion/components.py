@@ -29,21 +29,12 @@ _MIN_DUAL_SIZE = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some components of a problem, as a problem of their own.
+    """Some components of a problem, as a problem of their own."""
 
-    Parameters
-    ----------
-    nodes, edges : ndarray of int
-        Nodes and edges of the whole problem, increasing.
-    problem : FusionProblem
-        The problem on these alone, at any lam.
-    n_components : int
-        Number of components.
-    """
-
+    # Nodes and edges of the whole problem, increasing.
     nodes: IntArray
     edges: IntArray
-    problem: FusionProblem
+    problem: FusionProblem  # the problem on these alone, at any lam
     n_components: int
 
     def restrict(self, solution: Solution | None) -> Solution | None:
@@ -90,18 +81,11 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A points problem and the parts it is solved in.
+    """A points problem and the parts it is solved in."""
 
-    Parameters
-    ----------
-    problem : FusionProblem
-        The whole problem, at any lam.
-    parts : tuple of Part or None
-        Large components one by one, small ones together, nodes without edges in none; None where
-        there is a single part, and the problem is solved as it is.
-    """
-
-    problem: FusionProblem
+    problem: FusionProblem  # the whole problem, at any lam
+    # Large components one by one, small ones together, nodes without edges in none; None where
+    # there is a single part, and the problem is solved as it is.
     parts: tuple[Part, ...] | None
 
     @classmethod

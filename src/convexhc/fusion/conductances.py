@@ -26,12 +26,8 @@ class Conductances:
     """Conductances of all edges and the calibration of the sketch, updated by every search.
 
     The load of an edge is predicted from the norm of its sketched flow: it is linear between a flow
-    that was measured in all columns and `STRETCH` times that flow.
-
-    Parameters
-    ----------
-    values : (E,) ndarray
-        Initial conductances; squared weights are a good choice.
+    that was measured in all columns and `STRETCH` times that flow. Squared weights are a good
+    choice of initial ``values``.
     """
 
     def __init__(self, values: FloatArray) -> None:

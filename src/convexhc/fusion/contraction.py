@@ -23,27 +23,15 @@ from convexhc.model.problem import FusionProblem
 
 @dataclass(frozen=True, eq=False)
 class Contraction:
-    """A contracted problem, and the map between its edges and those of the full problem.
+    """A contracted problem, and the map between its edges and those of the full problem."""
 
-    Parameters
-    ----------
-    problem : FusionProblem
-        The contracted problem, at any lam.
-    labels : (N,) ndarray of int
-        Cluster of every node.
-    graph : Graph
-        Weights of the full problem.
-    sums : (E_c, E) csr_array
-        Signed sums over the edges between two clusters: +1 or -1 by direction.
-    share : (E,) ndarray
-        Weight of an edge over the weight of all edges between the same clusters; zero inside a
-        cluster.
-    """
-
-    problem: FusionProblem
-    labels: Labels
-    graph: Graph
+    problem: FusionProblem  # the contracted problem, at any lam
+    labels: Labels  # (N,): cluster of every node
+    graph: Graph  # weights of the full problem
+    # (E_c, E): signed sums over the edges between two clusters: +1 or -1 by direction.
     sums: csr_array
+    # (E,): weight of an edge over the weight of all edges between the same clusters; zero inside
+    # a cluster.
     share: FloatArray
 
     @cached_property

@@ -35,32 +35,19 @@ def column_blocks(n_columns: int, n_rows: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """R = M (I - J) (T - B) - u 1', one row per node.
+    """R = M (I - J) (T - B) - u 1', one row per node."""
 
-    Parameters
-    ----------
-    target : (N, m) csr_array or ndarray
-        T.
-    between, dual : (N, E_c) csr_array, (E_c, m) ndarray
-        B = between @ dual, the net flow along the edges between clusters.
-    mean : (c, N) csr_array
-        Weighted means over clusters, J = mean[labels].
-    labels : (N,) ndarray of int
-        Cluster of every node.
-    mass : (N,) ndarray or None
-        Diagonal of M, the number of nodes that every row stands for; None if it is one. Rows with
-        masses have no flow between clusters.
-    offset : (N,) ndarray
-        u, the mean of every row of M (I - J) (T - B) if row sums are constrained: the multiplier of
-        that constraint takes care of it. Zero otherwise.
-    """
-
-    target: csr_array | FloatArray
+    target: csr_array | FloatArray  # T, (N, m)
+    # (N, E_c) and (E_c, m): B = between @ dual, the net flow along the edges between clusters.
     between: csr_array
     dual: FloatArray
-    mean: csr_array
-    labels: Labels
+    mean: csr_array  # (c, N): weighted means over clusters, J = mean[labels]
+    labels: Labels  # (N,): cluster of every node
+    # (N,): diagonal of M, the number of nodes that every row stands for; None if it is one. Rows
+    # with masses have no flow between clusters.
     mass: FloatArray | None
+    # (N,): u, the mean of every row of M (I - J) (T - B) if row sums are constrained: the
+    # multiplier of that constraint takes care of it. Zero otherwise.
     offset: FloatArray
 
     @classmethod

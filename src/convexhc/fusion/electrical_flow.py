@@ -34,23 +34,9 @@ _SLACK = 1e-3
 class ElectricalFlow:
     """Flow of least energy inside some clusters, each connected by its edges.
 
-    Parameters
-    ----------
-    edges : Edges
-        Ends of all edges.
-    at : ndarray of int
-        The edges inside these clusters.
-    nodes : ndarray of int
-        All nodes of these clusters, in the order of their elimination.
-    cluster : ndarray of int
-        Cluster of each of them, numbered from zero.
-    conductance : ndarray
-        Conductances of the edges ``at``, positive.
-
-    Notes
-    -----
-    One factorisation for every change of conductances, in the same order; then one solve per column
-    for every call.
+    ``at`` are the edges inside these clusters, ``nodes`` all their nodes in the order of their
+    elimination, ``cluster`` the cluster of each of these, numbered from zero. One factorisation for
+    every change of conductances, in the same order; then one solve per column for every call.
     """
 
     def __init__(
@@ -183,16 +169,8 @@ class LayeredFlow:
 
     The weakest edges deliver the net demand of the pieces that stronger edges connect; stronger
     edges deliver the rest inside the pieces. With one layer this is the flow of least energy, with
-    several its limit. The demand is met in either case.
-
-    Parameters
-    ----------
-    edges : Edges
-        Ends and dual balls of the edges.
-    conductance : ndarray
-        Conductance of every edge, positive.
-    n : int
-        Number of nodes. Demands must sum to zero over every component.
+    several its limit. The demand is met in either case; it must sum to zero over every component of
+    the ``n`` nodes.
     """
 
     def __init__(self, edges: Edges, conductance: FloatArray, n: int) -> None:

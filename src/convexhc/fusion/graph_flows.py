@@ -90,31 +90,15 @@ def complete_dual(
 ) -> tuple[Split | None, float]:
     """Prove that a contracted solution solves the full problem, or split its clusters.
 
-    Parameters
-    ----------
-    problem : FusionProblem
-        The full problem.
-    contraction : Contraction
-        Its contraction, every cluster connected.
-    dual : (E_c, m) ndarray
-        Dual of the contracted solution.
-    budget : float
-        Admissible increase of the gap: flows slightly too large are reduced to their balls, at the
-        cost of the demand that is then not met.
-    conductances : Conductances, optional
-        Warm start, updated in place.
+    Every cluster of the contraction is connected; ``dual`` is (E_c, m), that of its solution. Flows
+    slightly too large are reduced to their balls, at the cost of the demand that is then not met:
+    up to ``budget`` is added to the gap. ``conductances`` are a warm start, updated in place.
 
-    Returns
-    -------
-    split : Split or None
-        None proves the certificate of the contracted solution for the full problem, with ``cost``
-        added to its gap. The flow of a split is a warm start for the dual of its edges; it exceeds
-        their balls.
-    cost : float
-        At most ``budget``, unless round-off alone costs more; zero if all flows are feasible.
+    Returns a split and a cost. No split proves the certificate of the contracted solution for the
+    full problem, with the cost added to its gap: at most ``budget``, unless round-off alone costs
+    more; zero if all flows are feasible. The flow of a split is a warm start for the dual of its
+    edges; it exceeds their balls.
 
-    Notes
-    -----
     Per round one sparse factorisation and one solve per column of the sketch; m solves per attempt,
     in blocks of columns. O(N) memory per column.
     """
@@ -163,29 +147,14 @@ class _FlowSearch:
     """Search for a feasible flow inside the clusters of one contracted solution.
 
     Sets of clusters are boolean arrays over all clusters; loads are arrays over all edges.
-
-    Parameters
-    ----------
-    edges : Edges
-        Edges of the full problem.
-    demand : Demand
-        Demand that the flow must meet.
-    conductances : Conductances
-        Present conductances and calibration, changed in place.
-    initial : (E,) ndarray
-        Initial conductances, to which the present ones stay close.
-    flows : list of ElectricalFlow
-        Flows inside blocks of clusters.
-    parts : list of InnerDemand
-        Their demands.
     """
 
-    edges: Edges
-    demand: Demand
-    conductances: Conductances
-    initial: FloatArray
-    flows: list[ElectricalFlow]
-    parts: list[InnerDemand]
+    edges: Edges  # edges of the full problem
+    demand: Demand  # demand that the flow must meet
+    conductances: Conductances  # present conductances and calibration, changed in place
+    initial: FloatArray  # (E,): initial conductances, to which the present ones stay close
+    flows: list[ElectricalFlow]  # flows inside blocks of clusters
+    parts: list[InnerDemand]  # their demands
 
     @classmethod
     def of(

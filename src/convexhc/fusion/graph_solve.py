@@ -36,23 +36,14 @@ _CONTRACTED_SHARE = 0.9
 
 @dataclass(frozen=True, eq=False)
 class ContractedSolution:
-    """A solution of the full problem with one centroid per group.
+    """A solution of the full problem with one centroid per group."""
 
-    Parameters
-    ----------
-    contraction : Contraction
-        The groups, and the problem on them.
-    small : Solution
-        Solution of the contracted problem. Its certificate holds for the full problem.
-    conductances : Conductances or None
-        Conductances of the flows that prove it: a warm start for the next lam.
-    proof : Proof or None
-        Which clusters are those of the exact minimiser, once that was examined.
-    """
-
-    contraction: Contraction
+    contraction: Contraction  # the groups, and the problem on them
+    # Solution of the contracted problem. Its certificate holds for the full problem.
     small: Solution
+    # Conductances of the flows that prove it: a warm start for the next lam.
     conductances: Conductances | None = None
+    # Which clusters are those of the exact minimiser, once that was examined.
     proof: Proof | None = None
 
     @property
@@ -89,28 +80,12 @@ def solve_graph(
 ) -> ContractedSolution | None:
     """Minimise a problem, starting from a guess of what is fused.
 
-    Parameters
-    ----------
-    problem : FusionProblem
-        The full problem.
-    groups : (N,) ndarray of int
-        Initial guess.
-    choose : callable
-        Returns the method for a contracted problem.
-    start : ContractedSolution, optional
-        Warm start, on any groups and at any lam.
-    second : ContractedSolution, optional
-        A solution at another lam. The first warm start is then taken on the line through both.
-    tol, max_iter
-        Relative gap, and iteration budget of every contracted solve.
-    max_groups : int, optional
-        Give up when more groups than this are needed.
+    ``groups`` is the guess, and ``choose`` returns the method for a contracted problem. ``start``
+    is a warm start on any groups and at any lam; with a ``second`` solution the first warm start is
+    taken on the line through both. ``tol`` and ``max_iter`` are for every contracted solve.
 
-    Returns
-    -------
-    ContractedSolution or None
-        Its groups are connected, as fine as the guess or finer, and numbered by first occurrence.
-        None if there would be more than ``max_groups``.
+    The groups of the result are connected, as fine as the guess or finer, and numbered by first
+    occurrence; None if there would be more than ``max_groups``.
     """
     n_iter, seconds = 0, 0.0
     known = None if start is None else start.conductances

@@ -34,30 +34,15 @@ class Product(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class InnerDemand:
-    """The rows of a demand inside some clusters: R = M (I - J) (T - B Y) - u 1'.
+    """The rows of a demand inside some clusters: R = M (I - J) (T - B Y) - u 1'."""
 
-    Parameters
-    ----------
-    target : (n, m) csr_array or ndarray
-        T, the rows of the data.
-    between : (n, p) ndarray
-        B: per edge between clusters that ends here, the share of every node.
-    dual : (p, m) ndarray
-        Y, the dual of these edges.
-    cluster : (n,) ndarray of int
-        Cluster of every row, numbered from zero.
-    mass : (n,) ndarray or None
-        Diagonal of M; None if it is one.
-    offset : (n,) ndarray
-        u.
-    """
-
-    target: csr_array | FloatArray
+    target: csr_array | FloatArray  # T, (n, m): the rows of the data
+    # B, (n, p): per edge between clusters that ends here, the share of every node.
     between: FloatArray
-    dual: FloatArray
-    cluster: Labels
-    mass: FloatArray | None
-    offset: FloatArray
+    dual: FloatArray  # Y, (p, m): the dual of these edges
+    cluster: Labels  # (n,): cluster of every row, numbered from zero
+    mass: FloatArray | None  # diagonal of M, (n,); None if it is one
+    offset: FloatArray  # u, (n,)
 
     @classmethod
     def of(cls, demand: Demand, nodes: IntArray, cluster: Labels) -> InnerDemand:

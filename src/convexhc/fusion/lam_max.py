@@ -22,18 +22,8 @@ def consensus_bound(problem: FusionProblem) -> float:
     R = (I - J) K - u 1', where u = 0 unless row sums are fixed. The flow of least energy under
     squared weights, Y_e = w_e^2 (X_i - X_j) with L_{w^2} X = R, is one such dual, so that
     lam >= max_e w_e |X_i - X_j|_dual suffices. Where weights differ by many orders of magnitude, a
-    `LayeredFlow` is used, which meets the same demand.
-
-    Parameters
-    ----------
-    problem : FusionProblem
-        Any lam; it is not used.
-
-    Returns
-    -------
-    float
-        The bound; zero without edges. One sparse factorisation per layer and one solve per column
-        of the data, a block of columns at a time.
+    `LayeredFlow` is used, which meets the same demand. Zero without edges. One sparse factorisation
+    per layer and one solve per column of the data, a block of columns at a time.
 
     Examples
     --------

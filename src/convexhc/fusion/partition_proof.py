@@ -29,36 +29,20 @@ USABLE = 1.0 - 1e-6
 
 @dataclass(frozen=True, eq=False)
 class InnerFlow:
-    """A flow inside the clusters of a solution, and what it leaves undelivered.
+    """A flow inside the clusters of a solution, and what it leaves undelivered."""
 
-    Parameters
-    ----------
-    edges : Edges
-        Edges inside clusters, with the radii of their balls.
-    flow : (E, m) ndarray
-        Flow along them.
-    unmet : (n,) ndarray
-        Bound on the norm of the demand that is not met at every node, round-off included.
-    """
-
-    edges: Edges
-    flow: FloatArray
+    edges: Edges  # edges inside clusters, with the radii of their balls
+    flow: FloatArray  # (E, m): flow along them
+    # (n,): bound on the norm of the demand that is not met at every node, round-off included.
     unmet: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Leaving:
-    """Errors of the duals of the edges that leave a cluster, added up at every node.
+    """Errors of the duals of the edges that leave a cluster, added up at every node."""
 
-    Parameters
-    ----------
-    error : (n,) ndarray
-        Bound on the norm of the error of the demand.
-    signs : (n, m) ndarray or None
-        Bound on the absolute error of every entry beyond that; None if there is none.
-    """
-
-    error: FloatArray
+    error: FloatArray  # (n,): bound on the norm of the error of the demand
+    # (n, m): bound on the absolute error of every entry beyond that; None if there is none.
     signs: FloatArray | None
 
     def plus(self, tail: IntArray, head: IntArray, error: FloatArray, signs: FloatArray) -> Leaving:

@@ -53,22 +53,9 @@ def complete_point_dual(
 ) -> Solution:
     """Complete the dual inside the clusters of ``solution``, or split clusters without a flow.
 
-    Parameters
-    ----------
-    problem : FusionProblem
-        A points problem.
-    solution : Solution
-        Clusters and the dual between them; the dual inside is the warm start.
-    gap_tol : float
-        Duality gap of the clusters that are solved as problems of their own.
-    max_iter : int
-        Maximum number of iterations for these.
-
-    Returns
-    -------
-    Solution
-        With the completed dual. ``n_clusters`` is larger if clusters were split; the centroids of
-        their parts are then a warm start.
+    The dual between the clusters is kept, that inside them is a warm start. Clusters without a flow
+    are solved as problems of their own, to the duality gap ``gap_tol``. ``n_clusters`` of the
+    result is larger if clusters were split; the centroids of their parts are then a warm start.
     """
     penalty, labels = problem.penalty, solution.labels
     edges = penalty.edges

@@ -68,23 +68,9 @@ def solve_points(
 ) -> Solution:
     """Minimise a points problem, from the clusters of ``start``, to a certified relative gap.
 
-    Parameters
-    ----------
-    problem : FusionProblem
-        Squared distances, fusion penalty, no constraint.
-    start : Solution or None
-        A solution of the same problem at another lam, not altered.
-    second : Solution, optional
-        A solution at another lam: the warm start is then taken on the line through both.
-    tol : float
-        Relative duality gap of the full problem.
-    max_iter : int
-        Budget of iterations, each of several Newton steps, of every run.
-
-    Returns
-    -------
-    Solution
-        O(c d) work for c clusters, and O(E d) for the flows and the certificate.
+    ``start`` and ``second`` are solutions at other lam, not altered; with both, the warm start is
+    taken on the line through them. ``max_iter`` is the budget of iterations, each of several Newton
+    steps, of every run. O(c d) work for c clusters, and O(E d) for the flows and the certificate.
     """
     scale = max(_scale(problem, start), problem.floor)
     newton = SemismoothNewton(allowance=SETTINGS.merge_cost * tol * scale)
@@ -176,21 +162,11 @@ def _stagnation_check() -> Callable[[int, Certificate], bool]:
 
 @dataclass(frozen=True, eq=False)
 class _EdgeMap:
-    """Map from the edges of a problem to those of a contraction of it.
+    """Map from the edges of a problem to those of a contraction of it."""
 
-    Parameters
-    ----------
-    pair : ndarray of int
-        Edge of the contraction, -1 for edges inside clusters.
-    sign : ndarray
-        Minus one where the two run in opposite directions.
-    share : ndarray
-        Weight of the edge over that of its pair.
-    """
-
-    pair: IntArray
-    sign: FloatArray
-    share: FloatArray
+    pair: IntArray  # edge of the contraction, -1 for edges inside clusters
+    sign: FloatArray  # minus one where the two run in opposite directions
+    share: FloatArray  # weight of the edge over that of its pair
 
     @classmethod
     def of(cls, contraction: Contraction) -> _EdgeMap:

@@ -24,25 +24,14 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Boundary:
-    """Edges between clusters, all those between the same two as one.
+    """Edges between clusters, all those between the same two as one."""
 
-    Parameters
-    ----------
-    tail, head : (P,) ndarray of int
-        The two clusters.
-    share : (n, P) csr_array
-        Share of every node in the dual of a pair.
-    error : (P,) ndarray
-        Bound on the norm of the error of the dual.
-    signs : (P, m) ndarray
-        Bound on what unknown signs add, entry by entry; no rows if nothing.
-    """
-
+    # (P,): the two clusters.
     tail: IntArray
     head: IntArray
-    share: csr_array
-    error: FloatArray
-    signs: FloatArray
+    share: csr_array  # (n, P): share of every node in the dual of a pair
+    error: FloatArray  # (P,): bound on the norm of the error of the dual
+    signs: FloatArray  # (P, m): bound on what unknown signs add, entry by entry; no rows if nothing
 
 
 def routed_clusters(

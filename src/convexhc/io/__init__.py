@@ -165,14 +165,14 @@ def _checked_graph(graph: Graph, names: Iterable[Hashable] | None, *, signed: bo
     return graph if names is None else replace(graph, names=checked_names(names, graph.n))
 
 
-def _looks_like_distances(graph: Graph, n_sampled: int = 60) -> bool:
-    """Whether the weights are complete and satisfy the triangle inequality on sampled nodes."""
+def _looks_like_distances(graph: Graph) -> bool:
+    """Whether the weights are complete and satisfy the triangle inequality on sixty nodes."""
     if graph.n < 5 or 2 * graph.n_edges != graph.n * (graph.n - 1) or graph.diagonal.any():
         return False
     # Within a factor of two any numbers satisfy the triangle inequality, for example equal weights.
     if graph.weight.min() <= 0 or graph.weight.max() <= 2 * graph.weight.min():
         return False
-    nodes = np.unique(np.linspace(0, graph.n - 1, n_sampled).astype(np.int64))
+    nodes = np.unique(np.linspace(0, graph.n - 1, 60).astype(np.int64))
     distance = graph.subgraph(nodes).dense()
     detour = (distance[:, :, None] + distance[None, :, :]).min(axis=1)
     return bool((distance <= detour * (1 + 1e-9)).all())

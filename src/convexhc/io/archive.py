@@ -87,7 +87,7 @@ def _decode(name: Any) -> Any:
     return tuple(_decode(part) for part in name["tuple"]) if isinstance(name, dict) else name
 
 
-# Arrays of a graph, beside its size and names.
+# Arrays of a graph, besides its size and names.
 _GRAPH_ARRAYS = ("tail", "head", "weight", "diagonal")
 
 

@@ -17,10 +17,9 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexhc._types import BLOCK_ENTRIES
 from convexhc.io.border import check_nodes, check_numbers
 
-# Bytes read at a time: a member of an archive is read into its array through a copy this large.
-_CHUNK = 2**24
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 # Compression that numpy writes: none, and deflate.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -74,8 +73,9 @@ def _read_array(stream: IO[bytes], length: int, size: int) -> NDArray[Any]:
     array = np.empty(count, dtype)
     # As bytes, since not every type has a buffer.
     view = array.view(np.uint8) if count else np.empty(0, np.uint8)
-    for start in range(0, left, _CHUNK):
-        end = min(start + _CHUNK, left)
+    # In pieces: a member of an archive is read through a copy.
+    for start in range(0, left, BLOCK_ENTRIES):
+        end = min(start + BLOCK_ENTRIES, left)
         view[start:end] = np.frombuffer(stream.read(end - start), np.uint8)
     # Reading on to the end makes the archive compare the checksum.
     if stream.read(1):

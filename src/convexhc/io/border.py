@@ -59,12 +59,12 @@ def one_line(error: BaseException) -> str:
 
 
 def most_numbers(n_bytes: int) -> int:
-    """The most numbers that a file of so many bytes may declare."""
+    """The most numbers that a file of this many bytes may declare."""
     return max(_ALWAYS_NUMBERS, _NUMBERS_PER_BYTE * n_bytes)
 
 
 def check_numbers(declared: int, n_bytes: int) -> None:
-    """Refuse more numbers than a file of so many bytes can sensibly hold, before memory is taken.
+    """Refuse more numbers than this many bytes can sensibly hold, before memory is taken.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def check_numbers(declared: int, n_bytes: int) -> None:
 
 
 def check_nodes(declared: int, n_bytes: int) -> None:
-    """Refuse more nodes than a file of so many bytes can sensibly hold, before memory is taken."""
+    """Refuse more nodes than this many bytes can sensibly hold, before memory is taken."""
     if declared > max(_ALWAYS_NODES, n_bytes):
         raise ValueError(
             f"it declares {declared} nodes in {n_bytes} bytes; leave out nodes without edges"

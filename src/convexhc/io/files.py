@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from convexhc._extras import required
 from convexhc.graph import Graph
 from convexhc.io.arrays import read_members, read_npy, sparse_from
 from convexhc.io.border import border, most_numbers
-from convexhc.io.h5ad import read_h5ad, require
+from convexhc.io.h5ad import read_h5ad
 from convexhc.io.matrix_market import read_mtx
 from convexhc.io.objects import read_networkx
 from convexhc.io.reading import Reading
@@ -90,7 +91,7 @@ def _parse_npz(path: Path, reading: Reading) -> Any:
 
 
 def _parse_network(path: Path, reading: Reading) -> Any:
-    networkx = require("networkx", path, extra="graphs")
+    networkx = required("networkx", f"reading {path.name!r}")
     readers = {
         ".graphml": networkx.read_graphml,
         ".gexf": networkx.read_gexf,
@@ -117,18 +118,14 @@ def _cells(content: Any, reading: Reading) -> Graph:
     return reading.matrix(*content)
 
 
+_Reader = tuple[Callable[[Path, Reading], Any], Callable[[Any, Reading], Graph]]
+_TEXT: _Reader = (_parse_text, read_text)
+_EDGES: _Reader = (_parse_edge_list, read_edge_list)
+_TEXTS = {".csv": _TEXT, ".tsv": _TEXT, ".txt": _TEXT, ".edgelist": _EDGES, ".edges": _EDGES}
 # How the content is taken from a file, and how a graph is built from it.
-_READERS: dict[str, tuple[Callable[[Path, Reading], Any], Callable[[Any, Reading], Graph]]] = {
-    ".csv": (_parse_text, read_text),
-    ".tsv": (_parse_text, read_text),
-    ".txt": (_parse_text, read_text),
-    ".edgelist": (_parse_edge_list, read_edge_list),
-    ".edges": (_parse_edge_list, read_edge_list),
-    ".csv.gz": (_parse_text, read_text),
-    ".tsv.gz": (_parse_text, read_text),
-    ".txt.gz": (_parse_text, read_text),
-    ".edgelist.gz": (_parse_edge_list, read_edge_list),
-    ".edges.gz": (_parse_edge_list, read_edge_list),
+_READERS: dict[str, _Reader] = {
+    **_TEXTS,
+    **{f"{ending}.gz": reader for ending, reader in _TEXTS.items()},
     ".mtx": (lambda path, _: read_mtx(path), _matrix),
     ".npy": (lambda path, _: read_npy(path), _matrix),
     ".npz": (_parse_npz, _matrix),

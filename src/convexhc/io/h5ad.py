@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import subprocess
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from convexhc._extras import required
 from convexhc.io import h5ad_child
 from convexhc.io.arrays import read_members, sparse_from
 from convexhc.io.border import most_numbers
@@ -36,7 +36,7 @@ SETTINGS = ChildLimits()
 
 def read_h5ad(path: Path, key: str) -> tuple[Any, list[str]]:
     """The matrix ``obsp[key]`` and the names of the cells."""
-    require("h5py", path, extra="anndata")
+    required("h5py", f"reading {path.name!r}", "anndata")
     size = path.stat().st_size
     most = most_numbers(size)
     memory = SETTINGS.libraries_bytes + SETTINGS.copies * 8 * most
@@ -64,13 +64,3 @@ def _run_child(arguments: list[str], seconds: float) -> None:
         raise ValueError(done.stderr.decode(errors="replace"))
     if done.returncode != 0:
         raise ValueError(f"the HDF5 library crashed on it (exit code {done.returncode})")
-
-
-def require(module: str, path: Path, *, extra: str) -> Any:
-    """Import a library that is needed to read ``path``."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"reading {path.name!r} needs {module}: install it with pip install 'convexhc[{extra}]'"
-        ) from error

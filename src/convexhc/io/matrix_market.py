@@ -47,7 +47,7 @@ def _sizes(content: bytes) -> tuple[list[int], int]:
 
 
 def _check_sizes(sizes: list[int], n_bytes: int) -> None:
-    """Refuse sizes that so many bytes cannot hold."""
+    """Refuse sizes that this many bytes cannot hold."""
     if len(sizes) not in _SHORTEST_ENTRY or min(sizes) < 0:
         raise ValueError(f"its size line holds {sizes}, not rows, columns and entries")
     if len(sizes) == 2:

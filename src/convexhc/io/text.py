@@ -156,6 +156,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _has_row_and_column_names(table: _Table) -> bool:
+    """Whether the first line repeats the first column, as in a matrix with names."""
     header, names = table.header, table.column(0, start=1)
     if table.height != table.width or not names:
         return False

@@ -28,26 +28,12 @@ _MARKS = {("1", "2"), ("0", "1"), ("a", "b"), ("x", "y"), ("i", "j")}
 
 
 def is_title(first: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether a line of two names is a title: a note says so, and a doubtful line is refused.
+    """Whether the first line of edges is a title: a note says so, and a doubtful line is refused.
 
-    Parameters
-    ----------
-    first : sequence of str
-        The two cells of the first line.
-    others : sequence of str
-        The cells of all other lines.
-
-    Returns
-    -------
-    bool
-        False if one of the names occurs on another line, or does not begin with a letter: then the
-        line is an edge.
-
-    Raises
-    ------
-    ValueError
-        The names occur nowhere else and are not known as a title: a title that is read as an edge
-        would become two more nodes.
+    ``first`` are its two cells, ``others`` those of all other lines. It is an edge if one of the
+    names occurs on another line, or does not begin with a letter. ValueError if the names occur
+    nowhere else and are not known as a title: a title that is read as an edge would become two more
+    nodes.
     """
     known = set(others)
     if any(name in known or not name[:1].isalpha() for name in first):

@@ -128,29 +128,10 @@ def exact_bound(G: ArrayLike, *, mass: ArrayLike | None = None) -> float:
     """Return min <G, T> over T >= 0 with T 1 = mass and 1'T = (sum(mass) / m) 1'.
 
     Without masses and with c = m this is the linear assignment problem. For integer masses, rows
-    and columns are repeated until every copy has the same mass.
-
-    Parameters
-    ----------
-    G : array of shape (c, m)
-        Finite costs.
-    mass : array of shape (c,), optional
-        Positive integer row masses; one by default.
-
-    Returns
-    -------
-    float
-        The minimum.
-
-    Raises
-    ------
-    ValueError
-        If a mass is not a positive whole number or a shape does not fit.
-
-    Notes
-    -----
-    With N = sum(mass) and g the greatest common divisor of N and m, an assignment of size N m / g:
-    memory (N m / g)^2, time up to its third power. For row groups of an m x m matrix, N = m = g.
+    and columns are repeated until every copy has the same mass: with N = sum(mass) and g the
+    greatest common divisor of N and m, an assignment of size N m / g, memory (N m / g)^2, time up
+    to its third power. For row groups of an m x m matrix, N = m = g. ValueError if a mass is not a
+    positive whole number or a shape does not fit.
 
     Examples
     --------

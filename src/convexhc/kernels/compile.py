@@ -72,16 +72,10 @@ def compiled(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorator for a kernel.
 
-    Parameters
-    ----------
-    fastmath : set of str
-        Liberties of the compiler with floating point numbers, such as `FAST`.
-    parallel : bool
-        Whether ``prange`` runs on threads.
-    inline : bool
-        Copy the function into its callers, which is needed where they pass it on as an argument.
-    raise_on_division : bool
-        Whether division by zero raises, as in Python, or gives inf and NaN, as in numpy.
+    ``fastmath`` are liberties of the compiler with floating point numbers, such as `FAST`. With
+    ``parallel``, ``prange`` runs on threads. ``inline`` copies the function into its callers, which
+    is needed where they pass it on as an argument. Without ``raise_on_division``, division by zero
+    gives inf and NaN, as in numpy.
     """
     options: dict[str, Any] = {
         "nogil": True,

@@ -49,19 +49,10 @@ def _excess(
 
 @compiled()
 def concordance(ranks: NDArray[np.int64], orders: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Concordant less discordant pairs of every two rankings.
+    """Concordant less discordant pairs of every two of s rankings, (s, s); O(s^2 m log m).
 
-    Parameters
-    ----------
-    ranks : (s, m) int64 array
-        One dense ranking per row: 0, 1, ... without gaps, ties equal.
-    orders : (s, m) int64 array
-        The permutation that sorts each row.
-
-    Returns
-    -------
-    (s, s) int64 array
-        Symmetric; the diagonal is zero. O(s^2 m log m).
+    ``ranks`` are (s, m): one dense ranking per row, 0, 1, ... without gaps, ties equal; ``orders``
+    the permutations that sort the rows. The diagonal is zero.
     """
     s = ranks.shape[0]
     found = np.zeros((s, s), dtype=np.int64)

@@ -31,30 +31,15 @@ def conjugate_gradients(
     atol: float,
     max_iter: int,
 ) -> bool:
-    """Solve A x = b for a symmetric positive definite operator A.
+    """Solve A x = b for a symmetric positive definite operator A, by two compiled functions.
 
-    Parameters
-    ----------
-    apply : compiled function
-        ``apply(system, p, q)`` writes A p to q and returns <p, A p>, or zero where that is
-        round-off, which ends the iteration.
-    precondition : compiled function
-        ``precondition(system, r, z)`` writes M r to z and returns <r, M r> and the squared
-        residual norm that the tolerances refer to.
-    system : tuple
-        The data of both functions.
-    work : array of shape (5, size)
-        Row 0 receives x, row 1 contains b and receives the residual; the others are scratch.
-    rtol, atol : float
-        Stop when the residual norm is at most ``max(rtol * initial norm, atol)``.
-    max_iter : int
-        Maximum number of iterations.
+    ``apply(system, p, q)`` writes A p to q and returns <p, A p>, or zero where that is round-off,
+    which ends the iteration. ``precondition(system, r, z)`` writes M r to z and returns <r, M r>
+    and the squared residual norm that the tolerances refer to. ``work`` is (5, size): row 0
+    receives x, row 1 contains b and receives the residual, the others are scratch.
 
-    Returns
-    -------
-    bool
-        Whether the residual norm is within the tolerance. The first iterate is zero, and any number
-        of iterations decreases 1/2 <x, A x> - <b, x>.
+    Stops when the residual norm is at most ``max(rtol * initial norm, atol)``; returns whether it
+    is. The first iterate is zero, and any number of iterations decreases 1/2 <x, A x> - <b, x>.
     """
     x, r, z, p, q = work[0], work[1], work[2], work[3], work[4]
     for k in range(x.size):
@@ -92,26 +77,12 @@ def block_conjugate_gradients(
 ) -> int:
     """Reduce the residual R = B - A X of many systems with the same matrix A, in place.
 
-    Parameters
-    ----------
-    apply : callable
-        ``apply(P, out)`` returns A P, which may be written to ``out``.
-    precondition : callable
-        ``precondition(R, out)`` writes M R to ``out``; None for the identity.
-    X, R : (n, m) ndarrays
-        Iterates and residuals, one system per column (``axis=0``) or per row (``axis=1``).
-    targets : ndarray
-        Residual norm at which a system stops, one per system.
-    max_iter : int
-        Maximum number of iterations.
-    axis : {0, 1}
-        Axis along which the unknowns of a system lie.
+    X and R are (n, m), one system per column (``axis=0``) or per row (``axis=1``), each of which
+    stops at its own residual norm, in ``targets``. ``apply(P, out)`` returns A P, which may be
+    written to ``out``; ``precondition(R, out)`` writes M R to ``out``, None for the identity.
 
-    Returns
-    -------
-    int
-        Iterations used: until every system has converged, at most ``max_iter``. One product with A
-        per iteration, and three more arrays of the size of X.
+    Returns the iterations used: until every system has converged, at most ``max_iter``. One product
+    with A per iteration, and three more arrays of the size of X.
     """
     dots = partial(np.einsum, "ij,ij->j" if axis == 0 else "ij,ij->i")
     P, Q, work = R.copy(), np.empty_like(R), np.empty_like(R)

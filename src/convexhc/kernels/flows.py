@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.compile import FAST, blocks, compiled, pays_to_compile
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
-from convexhc.kernels.threads import thread_count
+from convexhc.kernels.threads import WORTH_SHARING, thread_count
 
 Real = NDArray[Any]
 Pointer = NDArray[np.int32]
 
 # Columns solved together: as many as fit in the cache.
 _PANEL = 128
-# Below a million operations a pass takes about a millisecond: too short for threads.
-_WORTH_SHARING = 1_000_000
 
 
 @compiled(fastmath=FAST)
@@ -66,7 +64,7 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
     if not pays_to_compile(max(4 * X.shape[0] ** 2, X.size)):
         _substitute_in_numpy(X, start, row, value, pivot)
         return
-    if thread_count() > 1 and value.size * X.shape[1] > _WORTH_SHARING:
+    if thread_count() > 1 and value.size * X.shape[1] > WORTH_SHARING:
         _substitute_threaded(X, start, row, value, pivot)
         return
     for first in range(0, X.shape[1], _PANEL):

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.compile import compiled, pays_to_compile
-from convexhc.kernels.threads import thread_count
+from convexhc.kernels.threads import WORTH_SHARING, thread_count
 
 Real = NDArray[Any]
 
-# Below a million operations a pass takes about a millisecond: too short for threads.
-_WORTH_SHARING = 1_000_000
 # Numbers are finite here (callers check), so that maxima become vector operations.
 _FINITE = frozenset({"reassoc", "contract", "nsz", "nnan"})
 
@@ -116,7 +114,7 @@ def tally(X: Real, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
     if not pays_to_compile(out.excess.size * X.shape[1]):
         _tally_in_numpy(X, R, net, stretch, out)
         return
-    runs = thread_count() if net.edge.size * X.shape[1] > _WORTH_SHARING else 1
+    runs = thread_count() if net.edge.size * X.shape[1] > WORTH_SHARING else 1
     if runs > 1:
         _tally_threaded(runs, X, R, net, stretch, out)
     else:

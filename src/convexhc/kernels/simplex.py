@@ -53,31 +53,10 @@ def _project_rows(X: FloatArray, C: FloatArray, shift: FloatArray) -> None:
 def project_rows(X: ArrayLike, out: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Project every row of X onto the probability simplex.
 
-    C_i = argmin |C_i - X_i|^2 over C_i >= 0, C_i 1 = 1, and C = max(X + shift 1', 0).
-
-    Parameters
-    ----------
-    X : array of shape (c, m)
-        Finite numbers, not checked.
-    out : float64 array of shape (c, m), optional
-        Where to write C; may be X itself.
-
-    Returns
-    -------
-    C : array of shape (c, m)
-        Rows of non-negative numbers with sum one.
-    shift : array of shape (c,)
-        The multipliers of the row sums.
-
-    Raises
-    ------
-    ValueError
-        If X is not a matrix with at least one column, or `out` does not fit.
-
-    Notes
-    -----
-    Two passes over X and a few over the entries within one unit of their row's largest; never more
-    than O(m log m) per row.
+    C_i = argmin |C_i - X_i|^2 over C_i >= 0, C_i 1 = 1, and C = max(X + shift 1', 0). Returns C, in
+    ``out`` if given, which may be X itself, and the shifts, the multipliers of the row sums.
+    Entries are finite, not checked. Two passes over X and a few over the entries within one unit of
+    their row's largest; never more than O(m log m) per row.
 
     Examples
     --------

@@ -22,6 +22,8 @@ from threadpoolctl import ThreadpoolController
 
 # Rows and columns from which dense products gain from threads; below, waiting costs more.
 _MIN_SIZE = 400
+# Operations: a pass with fewer takes about a millisecond, too short for several threads.
+WORTH_SHARING = 1_000_000
 # Threading layer of numba on which a second Python thread that enters the pool ends the process.
 _EXCLUSIVE_LAYER = "workqueue"
 

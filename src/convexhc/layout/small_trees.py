@@ -15,25 +15,12 @@ _MARGIN = 0.06
 
 @dataclass(frozen=True, eq=False)
 class SmallTree:
-    """A tree whose leaves follow a common order as far as its clades allow.
+    """A tree whose leaves follow a common order as far as its clades allow."""
 
-    Attributes
-    ----------
-    place : (n + m,) int64 array
-        First place of each node along the leaf axis; leaves first, as in `Nodes`.
-    height : (n + m,) float64 array
-        From 0 (leaves) to 1: the position of lam between the first and the last merge, as a
-        logarithm.
-    purity : (n + m,) float64 array
-        Largest share of the leaves below that are in one cluster of the reference.
-    cluster : (n + m,) int64 array
-        That cluster.
-    """
-
-    place: IntArray
-    height: FloatArray
-    purity: FloatArray
-    cluster: IntArray
+    place: IntArray  # first place of each of the n + m nodes along the leaf axis, as in `Nodes`
+    height: FloatArray  # 0 for leaves, else log lam, scaled to 1 at the last merge
+    purity: FloatArray  # largest share of the leaves below that one cluster of the reference has
+    cluster: IntArray  # that cluster
 
 
 def small_tree(nodes: Nodes, rank: FloatArray, clusters: Labels) -> SmallTree:

@@ -77,19 +77,7 @@ def tree_rectangles(tree: Tree) -> Rectangles:
 
 
 def enclosing_cluster(tree: Tree, labels: Labels) -> IntArray:
-    """Cluster of a cut that contains each node of the tree; -1 for nodes above the cut.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of a path.
-    labels : (n,) int array
-        A cut of that tree, labelled from 0.
-
-    Returns
-    -------
-    (n + m,) int64 array
-        O(n).
+    """Cluster of a cut of the tree that contains each of its n + m nodes; -1 above the cut.
 
     Examples
     --------

@@ -77,18 +77,13 @@ def partition_scores(true: ArrayLike, predicted: ArrayLike) -> PartitionScores:
 
     Parameters
     ----------
-    true, predicted : (n,) arrays
-        Labels of any sortable type; only their equality matters.
+    true, predicted
+        As in :func:`matched_accuracy`, which raises the same errors.
 
     Returns
     -------
     PartitionScores
         The silhouette is NaN, since labels alone have no geometry.
-
-    Raises
-    ------
-    ValueError
-        No nodes, or arrays of different length.
 
     Examples
     --------
@@ -124,17 +119,12 @@ def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
     Parameters
     ----------
     a, b : (n,) arrays
-        Labels of any sortable type; only their equality matters.
+        As in :func:`matched_accuracy`, which raises the same errors.
 
     Returns
     -------
     float
         O(n log n) time, O(n) memory.
-
-    Raises
-    ------
-    ValueError
-        No nodes, or arrays of different length.
 
     Examples
     --------

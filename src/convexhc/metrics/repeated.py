@@ -7,12 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from convexhc._checks import TIE
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.labels import numbered
 from convexhc.metrics.comparison import checked_distance
-
-# Two statistics nearer than this are taken as equal: sums in another order differ by round-off.
-_ROUND_OFF = 1e-12
 
 
 class Draws(NamedTuple):
@@ -104,7 +102,7 @@ def discriminability_test(
     value = _discriminability(share, subjects)
     rng = np.random.default_rng(seed)
     reached = sum(
-        _discriminability(share, rng.permutation(subjects)) >= value - _ROUND_OFF
+        _discriminability(share, rng.permutation(subjects)) >= value - TIE
         for _ in range(n_permutations)
     )
     return PermutationTest(value, (1 + reached) / (1 + n_permutations), n_permutations)

@@ -60,15 +60,9 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True)
 class DoublyStochastic:
-    """Non-negative matrices whose rows and columns sum to one.
+    """Non-negative matrices whose rows and columns sum to one."""
 
-    Parameters
-    ----------
-    tol : float
-        Bound on the error of row and column sums after a projection.
-    """
-
-    tol: float = 1e-10
+    tol: float = 1e-10  # bound on the error of row and column sums after a projection
     metric: InnerProduct = EUCLIDEAN
     nonnegative: bool = True
     unit_row_sums: bool = True

@@ -43,17 +43,10 @@ def elimination_order(n: int, tail: IntArray, head: IntArray) -> IntArray:
 
 
 class Elimination:
-    """Pattern of L D L' of a Laplacian whose rows are in elimination order.
+    """Pattern of L D L' of a Laplacian on n nodes whose rows are in elimination order.
 
-    Parameters
-    ----------
-    n : int
-        Number of nodes.
-    tail, head : ndarray of int
-        Ends of the edges.
-    grounded : ndarray of int
-        One node of every component: doubling its degree makes the Laplacian definite, and does not
-        change the differences of potentials.
+    ``grounded`` is one node of every component: doubling its degree makes the Laplacian definite,
+    and does not change the differences of potentials.
     """
 
     def __init__(self, n: int, tail: IntArray, head: IntArray, grounded: IntArray) -> None:

@@ -58,17 +58,7 @@ class SparseFactor:
 class Factor(SparseFactor):
     """L D L' of a symmetric positive definite matrix, for many right-hand sides.
 
-    Parameters
-    ----------
-    matrix : csc_array
-        The matrix.
-
-    Attributes
-    ----------
-    place : ndarray of int
-        Position of every row in the elimination order.
-    rows : ndarray of int
-        The rows in elimination order.
+    ``rows`` are its rows in elimination order, ``place`` the position of every row there.
     """
 
     @classmethod

@@ -35,8 +35,6 @@ class FidelitySettings:
     floor: float = 0.1
     # The same for squared distances, as a share of the objective at the mean.
     floor_of_scatter: float = 1e-12
-    # The same, as a share of half the squares: coordinates are exact to 1e-16 of their size.
-    floor_of_squares: float = 1e-24
 
 
 SETTINGS = FidelitySettings()
@@ -197,15 +195,6 @@ class Kernel:
 
     f(C) = 1/2 Tr(C K C') - <T, C>, gradient C K - T, with T = K.
 
-    Parameters
-    ----------
-    matrix : KernelMatrix
-        K, N x N.
-    means : ndarray or None
-        T of a contracted problem: the means of the rows of K over clusters. None if T = K.
-    metric : InnerProduct
-        Inner product of the centroids.
-
     Examples
     --------
     >>> import numpy as np
@@ -216,9 +205,10 @@ class Kernel:
     (-1.5, 0.0)
     """
 
-    matrix: KernelMatrix
+    matrix: KernelMatrix  # K, N x N
+    # T of a contracted problem: the means of the rows of K over clusters. None if T = K.
     means: FloatArray | None = None
-    metric: InnerProduct = EUCLIDEAN
+    metric: InnerProduct = EUCLIDEAN  # of the centroids
 
     @property
     def target(self) -> FloatArray:
@@ -309,19 +299,11 @@ class Proximity:
     """Squared distance to given rows: the points (eq. 1) and denoising (eq. 5) models, halved.
 
     f(C) = 1/2 |C - B|^2, gradient C - B.
-
-    Parameters
-    ----------
-    target : ndarray
-        B, one row per node.
-    metric : InnerProduct
-        Inner product of the centroids.
-    least : float or None
-        The floor, where the rows are a part or a contraction of others; None for that of B.
     """
 
-    target: FloatArray
-    metric: InnerProduct = EUCLIDEAN
+    target: FloatArray  # B, one row per node
+    metric: InnerProduct = EUCLIDEAN  # of the centroids
+    # The floor, where the rows are a part or a contraction of others; None for that of B.
     least: float | None = None
 
     @property
@@ -346,11 +328,12 @@ class Proximity:
 
     @cached_property
     def floor(self) -> float:
-        """What is round-off beside the scatter of the rows, or beside the rows themselves."""
+        """Objective that is round-off: a share of the scatter of the rows, or of their squares."""
         if self.least is not None:
             return self.least
         squares = 0.5 * float(np.square(self.target).sum())
-        return max(SETTINGS.floor_of_scatter * self.scale, SETTINGS.floor_of_squares * squares)
+        # Coordinates are exact to 1e-16 of their size, and squares to the square of that.
+        return max(SETTINGS.floor_of_scatter * self.scale, SETTINGS.floor_of_scatter**2 * squares)
 
     def gradient(self, C: FloatArray) -> FloatArray:
         """C - B."""

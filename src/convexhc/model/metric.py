@@ -17,14 +17,9 @@ class InnerProduct:
 
     A row of mass n_g represents n_g fused nodes. In this inner product every term of the contracted
     problem equals that of the full problem restricted to fused centroids.
-
-    Parameters
-    ----------
-    mass : (c,) ndarray or None
-        Number of nodes per row.
     """
 
-    mass: FloatArray | None = None
+    mass: FloatArray | None = None  # (c,): number of nodes per row
 
     def inner(self, A: FloatArray, B: FloatArray) -> float:
         """Inner product. O(c m)."""

@@ -111,20 +111,11 @@ class Fusion:
 
     The dual has one row per edge, in the ball lam w_e ((1 - l1_ratio) Ball_2 + l1_ratio Ball_inf).
     It replaces the paper's p and q.
-
-    Parameters
-    ----------
-    differences : Differences
-        The operator of the graph whose weights are used.
-    lam : float
-        Strength, not negative.
-    l1_ratio : float
-        Share of the l1 norm, between 0 and 1 (the paper's 1 - alpha).
     """
 
-    differences: Differences
+    differences: Differences  # the operator of the graph whose weights are used
     lam: float
-    l1_ratio: float
+    l1_ratio: float  # share of the l1 norm, between 0 and 1 (the paper's 1 - alpha)
 
     @cached_property
     def edges(self) -> Edges:
@@ -175,19 +166,10 @@ class SquaredFusion:
     """Squared differences in the feature space of the kernel (appendix D): smooth, without fusions.
 
     lam sum_e w_e (C_i - C_j) K (C_i - C_j)' = lam Tr(C' L C K), L the weighted Laplacian.
-
-    Parameters
-    ----------
-    laplacian : csr_array
-        L, of the edge weights.
-    K : ndarray
-        The kernel, dense.
-    lam : float
-        Strength, not negative.
     """
 
-    laplacian: csr_array
-    K: FloatArray
+    laplacian: csr_array  # L, of the edge weights
+    K: FloatArray  # the kernel, dense
     lam: float
 
     def value(self, C: FloatArray) -> float:

@@ -55,21 +55,11 @@ class Certificate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """min f(C) + penalty(C) over a constraint set; C has one centroid per row.
+    """min f(C) + penalty(C) over a constraint set; C has one centroid per row."""
 
-    Parameters
-    ----------
-    fidelity : Fidelity
-        Quadratic distance to the data.
-    penalty : Penalty
-        Penalty on differences of rows, with its strength ``lam``.
-    constraint : Constraint
-        Constraint set of C.
-    """
-
-    fidelity: Fidelity
-    penalty: Penalty
-    constraint: Constraint
+    fidelity: Fidelity  # quadratic distance to the data
+    penalty: Penalty  # penalty on differences of rows, with its strength ``lam``
+    constraint: Constraint  # constraint set of C
 
     @property
     def lam(self) -> float:
@@ -164,19 +154,6 @@ def points_problem(
     """Classical convex clustering of the rows of X (eq. 1)."""
     edges = weights.without_weak(WEAKEST_OF_POINTS)
     return FusionProblem(Proximity(X), Fusion(Differences(edges), lam, l1_ratio), Free())
-
-
-def denoising_problem(
-    B: FloatArray,
-    weights: Graph,
-    lam: float,
-    *,
-    l1_ratio: float = 0.05,
-    constraint: Constraint | None = None,
-) -> FusionProblem:
-    """Denoising of the rows of B (eq. 5), doubly stochastic by default."""
-    fusion = Fusion(Differences(weights.without_weak(WEAKEST)), lam, l1_ratio)
-    return FusionProblem(Proximity(B), fusion, constraint or DoublyStochastic())
 
 
 def smooth_problem(kernel: Graph, lam: float) -> SmoothProblem:

@@ -21,13 +21,9 @@ class Proof:
 
     Nodes with equal ``finest`` labels are in one cluster of the exact minimiser; nodes with
     different ``coarsest`` labels are not. Where both agree, the partition is proven.
-
-    Parameters
-    ----------
-    finest, coarsest : (n,) ndarray of int
-        Labels numbered by first occurrence.
     """
 
+    # (n,): labels numbered by first occurrence.
     finest: Labels
     coarsest: Labels
 

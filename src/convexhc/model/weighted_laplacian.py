@@ -82,23 +82,12 @@ class Layer:
 
     A Laplacian whose conductances span more orders of magnitude than double precision resolves is
     numerically singular. Its layers are not: each contracts the pieces joined by stronger edges.
-
-    Parameters
-    ----------
-    at : ndarray of int
-        Indices of the edges.
-    ends : (2, edges) ndarray of int
-        Their end nodes.
-    conductance : ndarray
-        Their conductances.
-    piece : (n,) ndarray of int
-        Piece of every node.
     """
 
-    at: IntArray
-    ends: IntArray
-    conductance: FloatArray
-    piece: IntArray
+    at: IntArray  # indices of the edges
+    ends: IntArray  # (2, edges): their end nodes
+    conductance: FloatArray  # their conductances
+    piece: IntArray  # (n,): piece of every node
 
     @classmethod
     def all_of(cls, n: int, ends: IntArray, conductance: FloatArray) -> list[Layer]:

@@ -33,7 +33,7 @@ def warned_if_unsolved(path: Path, tol: float) -> Path:
 def warned_if_fewer(labels: Labels, n_clusters: int | None, finest: int) -> Labels:
     """The labels themselves, after a warning if they are fewer clusters than asked for.
 
-    ``finest`` is the number of clusters of the finest level of the tree with at most so many.
+    ``finest`` is the number of clusters of the finest level of the tree with at most that many.
     """
     found = int(labels.max()) + 1
     if n_clusters is not None and found < n_clusters:

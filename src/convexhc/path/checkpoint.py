@@ -21,21 +21,14 @@ from convexhc.solvers.solution import ARRAYS, pack_solution, unpack_solution
 
 # Checkpoints up to this many bytes are written after every lam.
 _SMALL_BYTES = 10_000_000
-# Larger ones are written at most every so many times the duration of the last write.
+# Larger ones are written at intervals of at least this many times the duration of the last write.
 _WRITE_INTERVAL = 20.0
 
 
 class Checkpoint:
     """A file with the progress of one run: always complete, not always the latest.
 
-    Parameters
-    ----------
-    file : path
-        Where it is.
-    digest : str
-        Digest of data and options, which a resumed run must share.
-    problem : FusionProblem
-        The problem that is solved, at any lam.
+    A resumed run must have the same ``digest``, that of data and options.
     """
 
     def __init__(self, file: str | os.PathLike[str], digest: str, problem: FusionProblem) -> None:

@@ -6,12 +6,31 @@ import os
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from convexhc._types import Labels
 from convexhc.export import clustered_graph, write_export
-from convexhc.path.exported_partitions import suggested_partitions
 from convexhc.path.summary import frame_of
 
 if TYPE_CHECKING:
     from convexhc.path.path import Path
+
+
+def suggested_partitions(
+    path: Path, min_cluster_size: int | None = None, suggested: Labels | None = None
+) -> dict[str, Labels]:
+    """Labels by column name: ``cluster``, the suggested ones; ``clusters_<k>``, other scales.
+
+    The other scales are those of `Path.scales`, from coarse to fine, each as the best pruning of
+    the tree into that many clusters.
+    """
+    first = path.suggestion.labels if suggested is None else suggested
+    found = {"cluster": first}
+    for scale in reversed(path.scales):
+        count = scale.n_clusters
+        if count != int(first.max()) + 1:
+            found[f"clusters_{count}"] = path.labels(
+                n_clusters=count, min_cluster_size=min_cluster_size
+            )
+    return found
 
 
 class Exports:

@@ -40,31 +40,16 @@ _PIECE_NODES = 400
 
 @dataclass(frozen=True, eq=False)
 class GraphModel:
-    """Doubly stochastic centroids of a similarity.
+    """Doubly stochastic centroids of a similarity."""
 
-    Parameters
-    ----------
-    graph : Graph
-        The similarity K.
-    problem : FusionProblem
-        Its problem, at any lam.
-    method : str or Method
-        As for `choose_method`.
-    tol, max_iter
-        Relative gap, and iterations of every contracted solve.
-    descending : bool
-        Start from one group per component instead of single nodes.
-    prove : bool
-        Solve more accurately wherever the partition is not proven.
-    """
-
-    graph: Graph
-    problem: FusionProblem
-    method: str | Method[FusionProblem, Any]
+    graph: Graph  # the similarity K
+    problem: FusionProblem  # its problem, at any lam
+    method: str | Method[FusionProblem, Any]  # as for `choose_method`
+    # Relative gap, and iterations of every contracted solve.
     tol: float
     max_iter: int
-    descending: bool = False
-    prove: bool = False
+    descending: bool = False  # start from one group per component instead of single nodes
+    prove: bool = False  # solve more accurately wherever the partition is not proven
     features: None = None
 
     @property

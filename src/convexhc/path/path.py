@@ -224,7 +224,7 @@ class Path(Exports):
 
     @cached_property
     def scales(self) -> tuple[Scale, ...]:
-        """Up to three scales that last and say something; `support` tells which are robust."""
+        """Up to three scales that last and are informative; `support` tells which are robust."""
         return scales_of(self)
 
     def support(self, **settings: Any) -> Any:
@@ -250,9 +250,9 @@ class Path(Exports):
         n_clusters : int, optional
             Number of clusters, at most that of the nodes.
         by : {"pruning", "lam"}
-            With ``n_clusters``: exactly so many, by the pruning of the tree with the least
+            With ``n_clusters``: exactly this many, by the pruning of the tree with the least
             within-cluster sum of squares in feature space; or by a horizontal cut, at the finest
-            level of the tree with at most so many.
+            level of the tree with at most this many.
         min_cluster_size : int, optional
             Smaller clusters do not count. By default 1 for a lam and for ``by="lam"``, and for
             ``by="pruning"`` 5, or a tenth of the nodes if that is less: boundary nodes that join

@@ -52,21 +52,11 @@ class Plan(Protocol):
 
 @dataclass(frozen=True)
 class Grid:
-    """Given values of lam.
+    """Given values of lam."""
 
-    Parameters
-    ----------
-    lambdas : tuple of float
-        Increasing.
-    descending : bool
-        Solve the largest first.
-    stop_at : int
-        End as soon as there are this few clusters; 0 solves every lam.
-    """
-
-    lambdas: tuple[float, ...]
-    descending: bool = False
-    stop_at: int = 0
+    lambdas: tuple[float, ...]  # increasing
+    descending: bool = False  # solve the largest first
+    stop_at: int = 0  # end as soon as there are this few clusters; 0 solves every lam
 
     def next(self, progress: Progress[S]) -> tuple[Progress[S], float | None]:
         """The next of the grid."""
@@ -96,20 +86,11 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class _Refining(ABC):
-    """Steps along lam; intervals with more than one merge or split are bisected in log lam.
+    """Steps along lam; intervals with more than one merge or split are bisected in log lam."""
 
-    Parameters
-    ----------
-    lam_max : float
-        Bound on the lam at which every component is one cluster.
-    lam_step : float
-        Relative length below which an interval is not bisected further.
-    n_nodes, n_components : int
-        Largest and smallest possible number of clusters.
-    """
-
-    lam_max: float
-    lam_step: float
+    lam_max: float  # bound on the lam at which every component is one cluster
+    lam_step: float  # relative length below which an interval is not bisected further
+    # Largest and smallest possible number of clusters.
     n_nodes: int
     n_components: int
 
@@ -157,14 +138,9 @@ class _Refining(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Bisecting(_Refining):
-    """From single nodes to one cluster per component.
+    """From single nodes to one cluster per component."""
 
-    Parameters
-    ----------
-    only_identical : callable
-        Whether a partition fuses only identical nodes, which fuse at any lam.
-    """
-
+    # Whether a partition fuses only identical nodes, which fuse at any lam.
     only_identical: Callable[[Labels], bool]
     descending: bool = False
 
@@ -200,14 +176,9 @@ class Descending(_Refining):
     """From the consensus down to more than ``max_clusters`` clusters.
 
     A lam at which many more groups are needed is given up for a shorter step.
-
-    Parameters
-    ----------
-    max_clusters : int
-        The path ends as soon as there are more clusters than this.
     """
 
-    max_clusters: int
+    max_clusters: int  # the path ends as soon as there are more clusters than this
     # Give up a lam that needs more than this multiple of ``max_clusters`` groups,
     crowd_factor: ClassVar[int] = 4
     # plus this many.

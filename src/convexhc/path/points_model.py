@@ -29,37 +29,19 @@ _ABOVE_BOUND = 1.01
 
 @dataclass(frozen=True, eq=False)
 class PointsModel:
-    """Centroids of points, of the features of a graph, or of the leaves of a large one.
+    """Centroids of points, of the features of a graph, or of the leaves of a large one."""
 
-    Parameters
-    ----------
-    names : tuple
-        Names of the nodes.
-    problem : FusionProblem
-        The points problem, at any lam, with one row per leaf.
-    graph : Graph
-        By which cuts are judged: the edge weights, or the graph behind the features.
-    tol, max_iter
-        Relative gap, and iterations of every solve.
-    descending : bool
-        Start from one cluster per component.
-    features : (n, r) ndarray
-        One row per node.
-    leaf : (n,) ndarray of int
-        Leaf of every node; a leaf is never divided. Points are their own leaves.
-    prove : bool
-        Solve more accurately wherever the partition is not proven.
-    """
-
-    names: tuple[Hashable, ...]
-    problem: FusionProblem
-    graph: Graph
+    names: tuple[Hashable, ...]  # of the nodes
+    problem: FusionProblem  # the points problem, at any lam, with one row per leaf
+    graph: Graph  # by which cuts are judged: the edge weights, or the graph behind the features
+    # Relative gap, and iterations of every solve.
     tol: float
     max_iter: int
-    descending: bool
-    features: FloatArray
+    descending: bool  # start from one cluster per component
+    features: FloatArray  # (n, r): one row per node
+    # (n,): leaf of every node; a leaf is never divided. Points are their own leaves.
     leaf: Labels
-    prove: bool = False
+    prove: bool = False  # solve more accurately wherever the partition is not proven
 
     @cached_property
     def components(self) -> Labels:

@@ -30,25 +30,14 @@ S = TypeVar("S", bound=Solved)
 
 @dataclass(frozen=True, eq=False)
 class Progress(Generic[S]):
-    """State of a path under way. It is replaced, never altered: an interrupt finds it whole.
+    """State of a path under way. It is replaced, never altered: an interrupt finds it whole."""
 
-    Parameters
-    ----------
-    levels : tuple of Level
-        Everything solved, in the order in which it was solved.
-    previous, current : solution or None
-        The last two solutions accepted; the next lam starts from ``current``.
-    ahead : tuple of solution
-        Solutions beyond ``current`` whose interval is still refined, the nearest last.
-    crowded_lam : float
-        The last lam given up because it would have needed too many groups.
-    """
-
-    levels: tuple[Level, ...] = ()
+    levels: tuple[Level, ...] = ()  # in the order in which they were solved
+    # The last two solutions accepted; the next lam starts from ``current``.
     previous: S | None = None
     current: S | None = None
-    ahead: tuple[S, ...] = ()
-    crowded_lam: float = 0.0
+    ahead: tuple[S, ...] = ()  # beyond ``current``, their interval still refined, the nearest last
+    crowded_lam: float = 0.0  # the last lam given up because it would have needed too many groups
 
     def solved(self, level: Level, solution: S) -> Progress[S]:
         """Add a solution beyond ``current``."""

@@ -1,4 +1,4 @@
-"""Scales that last and say something, and whether they survive resampling."""
+"""Scales that last and are informative, and whether they survive resampling."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class ScaleSettings:
     most: int = 3
     # A scale lasts if its number of clusters stays the same while lam doubles.
     min_log_width: float = math.log(2.0)
-    # Growth of lam that is told as a number at most.
+    # Largest growth of lam that a reason states as a number.
     long_ratio: int = 1000
-    # It says something if its modularity is at least this fraction of the largest of all scales.
+    # It is informative if its modularity is at least this fraction of the largest of all scales.
     min_modularity_ratio: float = SELECTION.min_modularity_ratio
     # It survives if the median agreement (AMI) with the resamples is at least this.
     min_agreement: float = 0.8
@@ -42,16 +42,16 @@ SETTINGS = ScaleSettings()
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """A number of clusters that lasts and says something.
+    """A number of clusters that lasts and is informative.
 
     Attributes
     ----------
     n_clusters : int
         Number of clusters, as `Path.labels` takes it.
     labels : (n,) ndarray of int
-        The partition: the pruning of the tree with so many clusters.
+        The partition: the pruning of the tree with this many clusters.
     lam_from, lam_to : float
-        Range of lam over which the tree has so many clusters that are not small.
+        Range of lam over which the tree has this many clusters that are not small.
     modularity : float or None
         Modularity of the partition; None without a graph.
     agreement : float or None
@@ -94,7 +94,7 @@ def scales_of(path: Path) -> tuple[Scale, ...]:
     """Up to three scales of a path, from fine to coarse; empty if none is worth naming.
 
     A scale lasts: the number of clusters that are not small (`default_min_cluster_size`) stays the
-    same while lam doubles. And it says something: its modularity is at least half of the largest of
+    same while lam doubles. And it is informative: its modularity is at least half of the largest of
     these scales and of the suggested one, and for points there are valleys of density between its
     clusters. The widest come first where there are more than three. None is listed if the graph has
     no groups beyond chance, or if the path collapses.
@@ -126,7 +126,7 @@ def _scale(path: Path, plateau: Plateau) -> Scale:
 
 
 def _telling(path: Path, scales: list[Scale]) -> list[Scale]:
-    """Those scales that say something."""
+    """Those scales that are informative."""
     known = [scale.modularity for scale in scales if scale.modularity is not None]
     if path.graph is None or not known:
         return scales

@@ -39,17 +39,10 @@ class SmoothPartition:
 
 @dataclass(frozen=True, eq=False)
 class SmoothPathModel:
-    """The smooth model as the engine sees it.
+    """The smooth model as the engine sees it."""
 
-    Parameters
-    ----------
-    smooth : SmoothModel
-        The closed form.
-    first_lam : float
-        Smallest lam of the path: the features are the coordinates of the nodes there.
-    """
-
-    smooth: SmoothModel
+    smooth: SmoothModel  # the closed form
+    # Smallest lam of the path: the features are the coordinates of the nodes there.
     first_lam: float
 
     @property

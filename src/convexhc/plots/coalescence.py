@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from convexhc._text import counted, format_number
-from convexhc.layout import centroid_trajectories
+from convexhc.layout.trajectories import centroid_trajectories
 from convexhc.path import Path
 from convexhc.plots.selection import last_up_to, select_level
 from convexhc.plots.style import axes_or_new, hide_spines, theme_of

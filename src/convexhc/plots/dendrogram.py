@@ -10,14 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from convexhc._text import counted
 from convexhc._types import FloatArray, IntArray
-from convexhc.layout import (
-    Branches,
-    cluster_ranks,
-    color_ranks,
-    enclosing_cluster,
-    rank_colors,
-    tree_branches,
-)
+from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.tree_layout import Branches, enclosing_cluster, tree_branches
 from convexhc.path import Path
 from convexhc.plots.selection import check_tree, count_to_cut
 from convexhc.plots.style import SETTINGS, blend, name_font_size, set_name_ticks, truncated_name
@@ -61,7 +55,7 @@ def dendrogram(
     support : Support or (m,) array, optional
         Support of the branches, one number between 0 and 1 per merge of the tree.
     support_as : {"color", "number"}
-        Whether branches fade as their support falls, or have it beside them, in per cent.
+        Whether branches fade as their support falls, or are labelled with it, in per cent.
     orientation : {"right", "top"}
         Side of the root.
     ax : matplotlib.axes.Axes, optional

@@ -8,7 +8,8 @@ import numpy as np
 
 from convexhc._text import counted, format_number
 from convexhc.io import as_graph
-from convexhc.layout import align_nodes, binned_matrix, block_borders, color_limit
+from convexhc.layout.graph_layout import align_nodes
+from convexhc.layout.heatmap import binned_matrix, block_borders, color_limit
 from convexhc.path import Path
 from convexhc.plots.selection import SelectedLevel, select_level
 from convexhc.plots.style import (
@@ -17,6 +18,7 @@ from convexhc.plots.style import (
     colormap,
     hide_spines,
     length_in_points,
+    rectangles,
     set_node_names,
     theme_of,
 )
@@ -133,9 +135,7 @@ def _draw_blocks(ax: Axes, level: SelectedLevel, theme: Theme) -> None:
     borders = block_borders(level.labels, level.order).astype(np.float64)
     cluster_colors = level.cluster_colors(dark=theme.dark)
     colors = [cluster_colors[level.labels[level.order[int(at)]]] for at in borders[:-1]]
-    outer, inner = np.full(borders.size - 1, -0.022 * n), np.full(borders.size - 1, -0.006 * n)
-    low, high = borders[:-1], borders[1:]
-    left = np.stack([outer, low, inner, low, inner, high, outer, high], axis=1).reshape(-1, 4, 2)
+    left = rectangles(-0.022 * n, -0.006 * n, borders[:-1], borders[1:])
     strips = PolyCollection([*left, *left[:, :, ::-1]], facecolors=colors * 2, linewidths=0)
     ax.add_collection(strips, autolim=False)
     # No lines between neighbouring single nodes.

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.layout import (
-    cluster_ranks,
-    color_ranks,
-    enclosing_cluster,
-    rank_colors,
-    tree_rectangles,
-)
+from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.tree_layout import enclosing_cluster, tree_rectangles
 from convexhc.path import Path
 from convexhc.plots.selection import check_tree, count_to_cut
 from convexhc.plots.style import RGB, blend, length_in_points, set_node_names

@@ -11,7 +11,7 @@ from convexhc._text import counted, format_number
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.layout import align_nodes, graph_positions, name_sides, strongest_edges
+from convexhc.layout.graph_layout import align_nodes, graph_positions, name_sides, strongest_edges
 from convexhc.path import Path
 from convexhc.plots.selection import SelectedLevel, select_level
 from convexhc.plots.style import (
@@ -55,8 +55,7 @@ def network(
     n_clusters, lam : int, float, optional
         The cut; by default the suggested level.
     positions : (n, 2) array, optional
-        Positions of the nodes, in the order of the result; by default
-        ``convexhc.layout.graph_positions``.
+        Positions of the nodes, in the order of the result; by default a layout with short edges.
     names : bool
         Label the nodes, in graphs with up to 120 of them and where there is room.
     ax : matplotlib.axes.Axes, optional

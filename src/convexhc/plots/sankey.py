@@ -9,7 +9,8 @@ import numpy as np
 
 from convexhc._text import counted, format_number
 from convexhc._types import Labels
-from convexhc.layout import Bars, Ribbons, cluster_ranks, color_ranks, partition_flow, rank_colors
+from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.sankey import Bars, Ribbons, partition_flow
 from convexhc.path import Path
 from convexhc.plots.selection import check_path, select_cut
 from convexhc.plots.style import (
@@ -18,6 +19,7 @@ from convexhc.plots.style import (
     axes_or_new,
     hide_spines,
     length_in_points,
+    rectangles,
     theme_of,
 )
 
@@ -130,11 +132,8 @@ def _draw_bars(ax: Axes, column: int, bars: Bars, colors: Sequence[str], theme: 
     """Draw a column of clusters, with their sizes where there is room."""
     from matplotlib.collections import PolyCollection
 
-    left = np.full(bars.start.size, column - SETTINGS.bar_width / 2)
-    right = np.full(bars.start.size, column + SETTINGS.bar_width / 2)
-    corners = np.stack(
-        [left, bars.start, right, bars.start, right, bars.stop, left, bars.stop], axis=1
-    ).reshape(-1, 4, 2)
+    half = SETTINGS.bar_width / 2
+    corners = rectangles(column - half, column + half, bars.start, bars.stop)
     ax.add_collection(
         PolyCollection(
             list(corners), facecolors=[colors[c] for c in bars.cluster], linewidths=0, zorder=2.0

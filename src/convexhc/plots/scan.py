@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.layout import palette, partition_distances
+from convexhc.layout.palette import palette
+from convexhc.layout.partition_distances import partition_distances
 from convexhc.path import Path
 from convexhc.plots.selection import check_path, select_cut
 from convexhc.plots.style import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from convexhc._types import FloatArray, IntArray, Labels
-from convexhc.layout import cluster_ranks, color_ranks, rank_colors, ranks_by_size
+from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors, ranks_by_size
 from convexhc.path import Path
 from convexhc.solvers.loop import Solution
 from convexhc.tree import Tree

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from convexhc._extras import required
 from convexhc._types import FloatArray
-from convexhc.layout import neutral
+from convexhc.layout.palette import neutral
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,6 +149,12 @@ def mark_lam(ax: Axes, lam: float, theme: Theme, *, side: Side = "x") -> None:
         linestyle=(0, (1.0, 2.0)),
         zorder=1.5,
     )
+
+
+def rectangles(left: ArrayLike, right: ArrayLike, low: ArrayLike, high: ArrayLike) -> FloatArray:
+    """Corners of some rectangles, (m, 4, 2), from their sides; one side may be common to all."""
+    corners = np.broadcast_arrays(left, low, right, low, right, high, left, high)
+    return np.stack(corners, axis=-1).reshape(-1, 4, 2)
 
 
 def hide_spines(ax: Axes, *, keep: tuple[str, ...] = ()) -> None:

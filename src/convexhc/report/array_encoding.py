@@ -27,7 +27,7 @@ class Resolution:
     max_splits: int = 50  # splits listed
     max_listed: int = 6  # values of an option that are listed; longer lists are counted
     max_categories: int = 9  # values of a number that is coloured as a code, not as a quantity
-    # A notebook stores a copy in each output cell: of at most so many nodes and characters.
+    # A notebook stores a copy in each output cell: of at most this many nodes and characters.
     notebook_nodes: int = 300
     notebook_length: int = 400_000
 

@@ -12,8 +12,7 @@ from convexhc._types import FloatArray, Labels
 from convexhc.cohort.consensus import common_tree
 from convexhc.cohort.distances import SubjectDistances
 from convexhc.cohort.overview import ALL, Overview
-from convexhc.layout import neutral, palette
-from convexhc.layout.palette import N_COLORS
+from convexhc.layout.palette import N_COLORS, neutral, palette
 from convexhc.layout.small_trees import depth_heights, relative_heights, small_tree
 from convexhc.path import Path
 from convexhc.report.array_encoding import encode_array, quantize
@@ -21,11 +20,11 @@ from convexhc.report.path_data import finite_or_none
 from convexhc.tree.clades import Consensus
 from convexhc.tree.nodes import Nodes
 
-# Distances are stored in so many steps; the next number marks one that is undefined.
+# Distances are stored in this many steps; the next number marks one that is undefined.
 _STEPS = 65534
 # Rectangles narrower than this share of the leaves are not drawn.
 _LEAST_SHARE = 1 / 160
-# Places along the leaf axis and heights of small trees, in so many steps.
+# Places along the leaf axis and heights of small trees, in this many steps.
 _SMALL_STEPS = 4000
 # Missing nodes named per subject; the page shows the total count, too.
 _MAX_MISSING = 12

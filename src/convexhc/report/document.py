@@ -8,7 +8,7 @@ from typing import Any
 
 from convexhc._files import write_bytes
 from convexhc.graph import Graph
-from convexhc.layout import align_nodes
+from convexhc.layout.graph_layout import align_nodes
 from convexhc.path import Path
 from convexhc.path.suggestion import warning_text
 from convexhc.report.attribute_data import attribute_data

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from convexhc._types import Labels
-from convexhc.layout import color_ranks, neutral, palette
-from convexhc.layout.palette import N_COLORS
+from convexhc.layout.cluster_colors import color_ranks
+from convexhc.layout.palette import N_COLORS, neutral, palette
 from convexhc.path import Path
 from convexhc.report.array_encoding import RESOLUTION, encode_array
 from convexhc.solvers.loop import Status

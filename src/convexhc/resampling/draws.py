@@ -17,7 +17,7 @@ RESAMPLES = ("drop", "edges", "weights", "columns")
 
 
 def default_resample(observed: Graph | FloatArray) -> Resample:
-    """What to resample if nothing is said.
+    """What to resample by default.
 
     The columns of a table of points; the weights of a graph if they are counts, that is integers
     and not all 1; and otherwise the edges, of which a few are left out.

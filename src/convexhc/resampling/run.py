@@ -177,6 +177,7 @@ def _observed(G: ArrayLike | Any, options: dict[str, Any]) -> Graph | FloatArray
 
 
 def _check_nodes(observed: Graph | FloatArray, path: Path) -> None:
+    """Refuse a path of another number of nodes."""
     n = observed.n if isinstance(observed, Graph) else len(observed)
     if len(path.names) != n:
         raise ValueError(f"the path has {len(path.names)} nodes, and what was observed has {n}.")

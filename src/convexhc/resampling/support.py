@@ -109,20 +109,20 @@ class Support:
 
     @property
     def robust_scales(self) -> tuple[Scale, ...]:
-        """The scales that last, say something and survive resampling, from fine to coarse."""
+        """The scales that last, are informative and survive resampling, from fine to coarse."""
         return tuple(scale for scale in self.scales if scale.survives)
 
     @property
     def linkage_support(self) -> FloatArray:
-        """Share and transfer support beside the rows of ``tree.Z``, (n - 1, 2).
+        """Share and transfer support of the branch that each row of ``tree.Z`` makes, (n - 1, 2).
 
         A merge of more than two children has several rows; only the last makes the branch, and the
         others have NaN.
         """
-        beside = np.full((self.tree.n_leaves - 1, 2), np.nan)
+        rows = np.full((self.tree.n_leaves - 1, 2), np.nan)
         last = np.cumsum(self.tree.nodes.n_children - 1) - 1
-        beside[last] = np.stack([self.share, self.transfer], axis=1)
-        return beside
+        rows[last] = np.stack([self.share, self.transfer], axis=1)
+        return rows
 
     def to_newick(self) -> str:
         """The tree in Newick format, with the shares as labels of the inner nodes but the root."""

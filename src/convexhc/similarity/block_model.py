@@ -18,9 +18,7 @@ class BlockModelSettings:
 
     damping: float = 0.5  # share of the old memberships kept: parallel updates oscillate without
     max_updates: int = 60  # most partitions converge within twenty
-    tol: float = 1e-3  # largest change of a membership at convergence
-    prior_edges: float = 1.0  # pseudo-edges of the common density added to each group
-    min_membership: float = 1e-3  # smaller ones are dropped to save memory
+    tol: float = 1e-3  # largest change of a membership at convergence; smaller ones are dropped
     min_density: float = 1e-6  # lower bound on a density, for a finite logarithm
     dense_entries: int = 1_000_000  # nodes times groups up to which all memberships are updated
 
@@ -38,22 +36,13 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
         q_ig  proportional to  exp( log(w_g / w_out) (A q)_ig - (w_g - w_out) d_i vol_g / (2m) ),
 
     with the densities estimated from q before each update. All nodes are updated in parallel, so
-    the result does not depend on their order.
+    the result does not depend on their order. Weights, relative to their mean, count as
+    numbers of edges.
 
-    Parameters
-    ----------
-    adjacency : (n, n) sparse array
-        Symmetric, nonnegative; weights, relative to their mean, count as numbers of edges.
-    labels : (n,) int64 array
-        Initial groups, 0 .. k - 1.
-
-    Returns
-    -------
-    (n, k) sparse array
-        Rows sum to one, up to dropped entries; groups may become empty. If the groups contain no
-        more edges than expected by chance, the initial partition. O(E k) per update; above a
-        million entries only groups that a node has edges to are considered, and an update is O(E)
-        for memberships that are nearly decided.
+    Returns (n, k), rows that sum to one up to dropped entries; groups may become empty. If the
+    groups contain no more edges than expected by chance, the initial partition. O(E k) per update;
+    above a million entries only groups that a node has edges to are considered, and an update is
+    O(E) for memberships that are nearly decided.
 
     Examples
     --------
@@ -82,7 +71,7 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
         gain, cost = np.log(inside / outside), volume * (inside - outside) / total
         if update_memberships(links, degree, gain, cost, SETTINGS.damping, q) < SETTINGS.tol:
             break
-    q[q < SETTINGS.min_membership] = 0.0
+    q[q < SETTINGS.tol] = 0.0
     return sparse.csr_array(q)
 
 
@@ -112,7 +101,7 @@ def _sparse_memberships(
         share = np.ones(n)
         share[linked] = SETTINGS.damping
         new = sparse.csr_array(sparse.diags_array(share) @ q + links)
-        new.data[new.data < SETTINGS.min_membership] = 0.0
+        new.data[new.data < SETTINGS.tol] = 0.0
         new.eliminate_zeros()
         change = float(np.abs((new - q).data).max(initial=0.0))
         q = new
@@ -138,7 +127,8 @@ def _densities(
     outside = max(between / expected, SETTINGS.min_density)
     if common <= outside:
         return None, outside
-    inside = (edges + SETTINGS.prior_edges * common) / (chance + SETTINGS.prior_edges)
+    # One more expected edge per group, of the common density: a small group is not extreme.
+    inside = (edges + common) / (chance + 1.0)
     return np.maximum(inside, SETTINGS.min_density), outside
 
 
@@ -165,21 +155,8 @@ def merged_groups(adjacency: sparse.csr_array, labels: Labels, counts: list[int]
     """Merge the groups of a partition pairwise, and return it at given numbers of groups.
 
     Each step merges the pair of largest ``e_ab / (d_a d_b)``, the ratio of the observed to the
-    expected edges between a and b (Paris, Bonald et al. 2018).
-
-    Parameters
-    ----------
-    adjacency : (n, n) sparse array
-        Symmetric, nonnegative.
-    labels : (n,) int64 array
-        The initial partition.
-    counts : list of int
-        Numbers of groups to return, each at most that of ``labels``.
-
-    Returns
-    -------
-    list of (n,) int64 arrays
-        One partition per count, labelled 0, 1, ... O(E + k^3) time for k groups.
+    expected edges between a and b (Paris, Bonald et al. 2018). One partition per count, labelled
+    0, 1, ...; no count may exceed the number k of groups. O(E + k^3) time.
 
     Examples
     --------

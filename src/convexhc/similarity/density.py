@@ -15,18 +15,10 @@ from convexhc.similarity.point_kernels import nearest_neighbors, read_points
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """Log-density at the nodes and along the edges of a graph of points, up to one constant.
+    """Log-density at the nodes and along the edges of a graph of points, up to one constant."""
 
-    Attributes
-    ----------
-    nodes : (n,) float64 array
-        At each point.
-    edges : (E,) float64 array
-        At the midpoint of each edge, in the order of the graph.
-    """
-
-    nodes: FloatArray
-    edges: FloatArray
+    nodes: FloatArray  # (n,): at each point
+    edges: FloatArray  # (E,): at the midpoint of each edge, in the order of the graph
 
 
 def point_density(X: Any, graph: Graph) -> Density:
@@ -37,23 +29,8 @@ def point_density(X: Any, graph: Graph) -> Density:
     d is the maximum-likelihood estimate of Levina and Bickel (2005) from 15 neighbours, its inverse
     averaged over the points (MacKay and Ghahramani 2005).
 
-    Parameters
-    ----------
-    X : (n, d) array or DataFrame
-        One point per row.
-    graph : Graph
-        A graph on the points, such as `neighbor_graph`.
-
-    Returns
-    -------
-    Density
-        All zeros if all points coincide. The standard error is about ``1 / sqrt(7)`` in any
-        dimension.
-
-    Raises
-    ------
-    ValueError, TypeError
-        X is not a table of finite numbers with one row per node.
+    All zeros if all points coincide. The standard error is about ``1 / sqrt(7)`` in any dimension.
+    ValueError or TypeError unless X is a table of finite numbers with one row per node.
 
     Examples
     --------

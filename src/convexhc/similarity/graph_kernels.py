@@ -66,10 +66,8 @@ def two_hop_diagonal(A: Any, *, shift: Shift = 0.0) -> Similarity:
 
     Parameters
     ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph, with nonnegative weights.
-    shift : float or "auto"
-        Added to the diagonal; "auto" adds what makes K positive definite.
+    A, shift
+        As for :func:`two_hop`.
 
     Returns
     -------
@@ -129,10 +127,8 @@ def laplacian(A: Any, *, shift: Shift = 0.0) -> Similarity:
 
     Parameters
     ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph, with nonnegative weights.
-    shift : float or "auto"
-        Added to the diagonal; "auto" adds what makes K positive definite.
+    A, shift
+        As for :func:`two_hop`.
 
     Returns
     -------
@@ -185,13 +181,11 @@ def diffusion(A: Any, *, time: int = 6, shift: Shift = 0.0) -> Similarity:
 
     Parameters
     ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph, with nonnegative weights.
+    A, shift
+        As for :func:`two_hop`.
     time : int
         Number of steps, at least one: nodes further apart have similarity zero. With few steps
         K is close to the identity, and on dense graphs all nodes fuse at about the same lam.
-    shift : float or "auto"
-        Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
     -------
@@ -223,12 +217,10 @@ def heat(A: Any, *, time: float = 1.0, shift: Shift = 0.0) -> Similarity:
 
     Parameters
     ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph, with nonnegative weights.
+    A, shift
+        As for :func:`two_hop`.
     time : float
         Diffusion time, positive; the larger, the wider the kernel.
-    shift : float or "auto"
-        Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
     -------

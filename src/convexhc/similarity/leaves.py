@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from convexhc._types import FloatArray, IntArray, Labels
+from convexhc._types import BLOCK_ENTRIES, FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.kernels.rows import group_means
@@ -38,8 +38,6 @@ class LeafSettings:
     lloyd_steps: int = 5
     # Power iterations for the direction in which a group is divided: a rough one will do.
     power_steps: int = 8
-    # Entries of a table of distances held in memory.
-    block_entries: int = 4_000_000
 
 
 SETTINGS = LeafSettings()
@@ -206,7 +204,7 @@ def nearest_means(features: FloatArray, labels: Labels) -> Labels:
     """
     mean = group_means(features, labels, np.ones(labels.size))
     half, out = 0.5 * np.square(mean).sum(axis=1), np.empty(labels.size, np.int64)
-    step = max(1, SETTINGS.block_entries // len(mean))
+    step = max(1, BLOCK_ENTRIES // len(mean))
     for start in range(0, labels.size, step):
         rows = slice(start, start + step)
         out[rows] = (half - features[rows] @ mean.T).argmin(axis=1)

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from convexhc._types import FloatArray, IntArray, Labels
+from convexhc._checks import TIE
+from convexhc._types import BLOCK_ENTRIES, FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.similarity.neighbors import LOCAL_NEIGHBOR
 from convexhc.similarity.scales import Scales, refined_scales
@@ -27,9 +28,6 @@ class MultiscaleSettings:
     decay: float = 6.0  # a pair that all scales separate has weight exp(-decay)
     local_share: float = 0.5  # factor of the local squared distance in the exponent
     local_limit: float = 3.0  # limit of the local squared distance: beyond, the scales decide
-    # Log-weights that differ by less are ties, and all kept: no dependence on the order of nodes.
-    tie: float = 1e-9
-    block_entries: int = 4_000_000  # entries of a block of rows held in memory
 
 
 SETTINGS = MultiscaleSettings()
@@ -77,7 +75,7 @@ def multiscale_weights(
     component = connected_components(adjacency, directed=False)[1].astype(np.int64)
     groups = [scales.labels(scale) for scale in range(len(scales.n_groups))]
     square = np.einsum("ij,ij->i", features, features)
-    step = max(1, SETTINGS.block_entries // n)
+    step = max(1, BLOCK_ENTRIES // n)
     blocks = [slice(start, min(start + step, n)) for start in range(0, n, step)]
     unit = np.concatenate([_local_unit(features, square, rows) for rows in blocks])
     entries = [
@@ -130,6 +128,6 @@ def _heaviest(
     for group in [None, *groups]:
         rest = logs if group is None else np.where(group[row, None] == group, -np.inf, logs)
         last = np.partition(rest, k, axis=1)[:, k, None]
-        chosen |= rest >= last - SETTINGS.tie
+        chosen |= rest >= last - TIE
     i, column = np.nonzero(chosen & np.isfinite(logs))
     return row[i], column, logs[i, column]

@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 from scipy import sparse
 
+from convexhc._checks import TIE
 from convexhc._types import FloatArray, Labels
 from convexhc.similarity.block_model import memberships, merged_groups, modularity
 
@@ -25,7 +26,6 @@ class ScaleSettings:
     extra_steps: tuple[int, ...] = (16, 64, 256)  # of diffusion, which merge groups of groups
     dense_nodes: int = 4000  # largest n for Ward's tree on all distances, O(n^2) memory
     tree_neighbors: int = 14  # neighbours per node in Ward's tree above that size
-    modularity_tolerance: float = 1e-9  # smaller differences of modularity are round-off
 
 
 SETTINGS = ScaleSettings()
@@ -56,21 +56,9 @@ def refined_scales(
     Three initial partitions per number of groups: Ward's tree of the features; Ward's tree of
     features that have diffused further, which shows groups of groups; and the finest partition with
     groups merged by the edges between them (`merged_groups`). Each is refined by a block model
-    (`memberships`), and the one of largest modularity is kept.
-
-    Parameters
-    ----------
-    adjacency : (n, n) sparse array
-        Symmetric, nonnegative.
-    features : (n, r) array
-        One row per node.
-    thorough : bool
-        Try all three initial partitions, not only the first.
-
-    Returns
-    -------
-    Scales
-        O(n^2) memory for Ward's tree up to 4000 nodes, then O(n); O(E k) time for k groups.
+    (`memberships`), and the one of largest modularity is kept. Unless ``thorough``, only the first
+    initial partition is tried. O(n^2) memory for Ward's tree up to 4000 nodes, then O(n); O(E k)
+    time for k groups.
 
     Examples
     --------
@@ -105,7 +93,7 @@ def _best_candidate(
     Round-off depends on the order of the nodes, the choice must not.
     """
     scores = np.array([modularity(adjacency, hard_labels(q)) for q in candidates])
-    return candidates[int(np.argmax(scores >= scores.max() - SETTINGS.modularity_tolerance))]
+    return candidates[int(np.argmax(scores >= scores.max() - TIE))]
 
 
 def hard_labels(q: sparse.csr_array) -> Labels:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from convexhc._checks import checked_count
+from convexhc._checks import TIE, checked_count
 from convexhc._types import BoolArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -73,7 +73,7 @@ def _heaviest_leaving(graph: Graph, labels: IntArray, k: int) -> BoolArray:
     rank = np.arange(len(order)) - first[owner[order]]
     last = order[rank == k - 1]
     threshold = np.zeros(n_groups)
-    threshold[owner[last]] = np.maximum(weight[last] * (1 - 1e-9), 0.0)
+    threshold[owner[last]] = np.maximum(weight[last] * (1 - TIE), 0.0)
     heavy = graph.weight >= np.minimum(threshold[tail], threshold[head])
     chosen: BoolArray = heavy & (graph.weight > 0) & (tail != head)
     return chosen

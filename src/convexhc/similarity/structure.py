@@ -19,11 +19,9 @@ from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
 class StructureSettings:
     """Constants of the test for groups."""
 
-    # Folds of the cross-validation; twice as many below so many edges, to keep more for training.
+    # Folds of the cross-validation; twice as many below this many edges, to keep more for training.
     n_folds: int = 5
     few_edges: int = 1000
-    # Folds that are held out of a graph with leaves: one has enough edges to tell.
-    n_folds_of_large: int = 1
     # z-score from which groups count as found: one false positive in 700.
     significant_z: float = 3.0
 
@@ -78,19 +76,8 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     modularity of `refined_scales`. The held-out edges inside these groups are counted, and each
     fold is held out once; one fold of a graph large enough to have leaves (`leaves_of`). Under the
     null hypothesis an edge falls inside a group with the probability given by the degrees of the
-    held-out edges.
-
-    Parameters
-    ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph; negative weights are left out.
-    random_state : int
-        Seed of the random folds.
-
-    Returns
-    -------
-    Structure
-        Five or ten times the cost of the features and the scales; once with leaves.
+    held-out edges. Negative weights are left out. Five or ten times the cost of the features and
+    the scales; once with leaves.
 
     Examples
     --------
@@ -103,7 +90,8 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     n_folds = SETTINGS.n_folds if positive.size >= SETTINGS.few_edges else 2 * SETTINGS.n_folds
     fold = np.random.default_rng(random_state).permutation(positive.size) % n_folds
     inside = chance = total = variance = 0.0
-    for held_out in range(SETTINGS.n_folds_of_large if has_leaves(graph.n) else n_folds):
+    # One fold of a graph with leaves has enough edges to tell.
+    for held_out in range(1 if has_leaves(graph.n) else n_folds):
         test, train = positive[fold == held_out], positive[fold != held_out]
         labels = _groups(graph, train)
         if labels is None or not test.size:

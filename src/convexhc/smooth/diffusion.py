@@ -27,41 +27,22 @@ SINGLE_ITERATIONS = 200
 
 
 class Columns(NamedTuple):
-    """Columns of pi(lam), or pi(lam) times given columns, and their residuals.
+    """Columns of pi(lam), or pi(lam) times given columns, and their residuals."""
 
-    Parameters
-    ----------
-    values : (n, m) ndarray
-        The columns.
-    residual : (m,) ndarray
-        |b - (I + 2 lam L) x| / |b|, computed from the result. No eigenvalue of the matrix is below
-        one, so the error of x is at most this times |b|.
-    n_iter : int
-        Iterations used.
-    status : Status
-        SOLVED if every residual is within the tolerance.
-    """
-
-    values: FloatArray
+    values: FloatArray  # (n, m): the columns
+    # (m,): |b - (I + 2 lam L) x| / |b|, computed from the result. No eigenvalue of the matrix is
+    # below one, so the error of x is at most this times |b|.
     residual: FloatArray
-    n_iter: int
-    status: Status
+    n_iter: int  # iterations used
+    status: Status  # SOLVED if every residual is within the tolerance
 
 
 @dataclass(frozen=True, eq=False)
 class Diffusion:
-    """The Laplacian L of a sparse graph. Memory O(n + E).
+    """The Laplacian L of a sparse graph. Memory O(n + E)."""
 
-    Parameters
-    ----------
-    weights : csr_array
-        Symmetric, with an empty diagonal.
-    component : (n,) ndarray of int
-        Connected component of every node.
-    """
-
-    weights: csr_array
-    component: Labels
+    weights: csr_array  # symmetric, with an empty diagonal
+    component: Labels  # (n,): connected component of every node
 
     @classmethod
     def of(cls, graph: Graph) -> Diffusion:
@@ -146,28 +127,14 @@ class Diffusion:
         return Diffusion(self.weights[nodes][:, nodes], np.zeros(nodes.size, dtype=np.int64))
 
     def solve(self, lam: float, B: FloatArray, *, tol: float, max_iter: int) -> Columns:
-        """Solve (I + 2 lam L) X = B by conjugate gradients.
+        """Solve (I + 2 lam L) X = B by conjugate gradients, each to a relative residual ``tol``.
 
         The mean of B over a component is its own solution. The remainder is solved in the space of
         columns of mean zero with a diagonal preconditioner. There the condition number stays below
         that of L as lam grows, and X has the column sums of B up to round-off.
 
-        Parameters
-        ----------
-        lam : float
-            Strength.
-        B : (n, m) ndarray
-            Right-hand sides.
-        tol : float
-            Relative residual at which a column stops.
-        max_iter : int
-            Iteration budget.
-
-        Returns
-        -------
-        Columns
-            At most seven arrays of the size of B in memory; one pass over the edges per iteration.
-            Iterations are in single precision as long as that converges, residuals in double.
+        At most seven arrays of the size of B in memory; one pass over the edges per iteration.
+        Iterations are in single precision as long as that converges, residuals in double.
         """
         sizes = _norms(B)
         sizes[sizes == 0.0] = 1.0

@@ -25,7 +25,7 @@ from convexhc.solvers.memory import require_memory, smooth_dense, smooth_sparse
 
 Form = Literal["auto", "dense", "sparse"]
 
-# Up to so many nodes "auto" decomposes the whole Laplacian.
+# Up to this many nodes "auto" decomposes the whole Laplacian.
 DENSE_NODES = 2000
 
 
@@ -258,8 +258,8 @@ class SmoothModel:
     def labels(self, *, lam: float | None = None, n_clusters: int | None = None) -> Labels:
         """Cluster of every node at one scale.
 
-        The smoothest modes, as many as there are clusters, hold the groups; a pivoted QR
-        factorisation and k-means from there read them off. Nothing is random.
+        The smoothest modes, as many as there are clusters, determine them: by a pivoted QR
+        factorisation, and k-means from there. Nothing is random.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ class ModeSettings:
     max_products: int = 3000
     # Residual, as a fraction of ``tol``, at which a mode is left out of further products.
     locked: float = 0.1
-    # Precision is double once round-off of L x, so many units of it, exceeds the tolerance.
+    # Precision is double once round-off of L x, this many units of it, exceeds the tolerance.
     round_off: float = 30.0
 
 
@@ -44,23 +44,14 @@ class Modes:
 
     Every mode is supported on one component. The constant mode of a component, with eigenvalue
     zero, is left out.
-
-    Parameters
-    ----------
-    component : (n,) ndarray of int
-        Connected component of every node.
-    eigenvalues : (c, d) ndarray
-        Eigenvalues of every component in increasing order, padded with infinity.
-    vectors : (n, d) ndarray
-        Column k contains mode k of every component, padded with zeros.
-    residual : (c, d) ndarray
-        |L v - mu v| / mu. At any lam, pi(lam) v differs from v / (1 + 2 lam mu) by at most this.
-        An eigenvalue mu below 1e-9 of the largest one is replaced by that bound.
     """
 
-    component: Labels
+    component: Labels  # (n,): connected component of every node
+    # (c, d): eigenvalues of every component in increasing order, padded with infinity.
     eigenvalues: FloatArray
-    vectors: FloatArray
+    vectors: FloatArray  # (n, d): column k contains mode k of every component, padded with zeros
+    # (c, d): |L v - mu v| / mu. At any lam, pi(lam) v differs from v / (1 + 2 lam mu) by at most
+    # this. An eigenvalue mu below 1e-9 of the largest one is replaced by that bound.
     residual: FloatArray
 
     @cached_property
@@ -117,23 +108,12 @@ class _Found(NamedTuple):
 
 
 def leading_modes(diffusion: Diffusion, dimensions: int | None = None) -> Modes:
-    """The smoothest modes of every component.
+    """The smoothest modes of every component, at most ``dimensions`` of each.
 
     Small components take a dense decomposition. Large ones take Chebyshev-filtered subspace
-    iteration: only products with L, and memory for a few blocks of n x (1.25 dimensions + 8).
-
-    Parameters
-    ----------
-    diffusion : Diffusion
-        The graph.
-    dimensions : int, optional
-        Maximum number of modes per component; all by default.
-
-    Returns
-    -------
-    Modes
-        The modes with a relative residual of at most 1e-3; fewer than ``dimensions`` only if the
-        budget of products was spent.
+    iteration: only products with L, and memory for a few blocks of n x (1.25 dimensions + 8). The
+    relative residual is at most 1e-3; there are fewer modes only if the budget of products was
+    spent.
     """
     most = int(diffusion.sizes.max()) - 1
     width = most if dimensions is None else min(dimensions, most)

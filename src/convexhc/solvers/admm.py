@@ -100,17 +100,10 @@ class ADMM:
     needs no eigenvectors of H: one product with H per iteration, and a solve with a sparse factor
     or two products with the eigenbasis of D'D. It takes hardly more iterations while H is well
     conditioned.
-
-    Parameters
-    ----------
-    relax : float
-        Over-relaxation, between 1 and 2.
-    linear : bool
-        Whether the quadratic is linearised.
     """
 
-    relax: float = 1.6
-    linear: bool = False
+    relax: float = 1.6  # over-relaxation, between 1 and 2
+    linear: bool = False  # whether the quadratic is linearised
     name: str = "admm"
     needs: ClassVar = FusionProblem
 

@@ -95,16 +95,11 @@ class DualFISTA:
     Nesterov's extrapolation X, restarted whenever the objective increases. The inner problem is
     solved on its dual, by the same loop and to the same certificate; its gap must be a fraction of
     the outer progress.
-
-    Parameters
-    ----------
-    inner_share : float
-        Inner gap allowed, as a fraction of the last outer step 1/2 |C+ - C|^2.
-    inner_least, inner_iter : int
-        Fewest and most inner iterations.
     """
 
+    # Inner gap allowed, as a fraction of the last outer step 1/2 |C+ - C|^2.
     inner_share: float = 0.05
+    # Fewest and most inner iterations.
     inner_least: int = 3
     inner_iter: int = 200
     name: str = "dual_fista"

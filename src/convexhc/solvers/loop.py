@@ -90,30 +90,11 @@ def run(
     Rows that the method reports as fused are replaced by their mean before certification, so the
     certificate holds for the returned clusters. A certificate costs about as much as a few steps:
     it is computed when recent step lengths predict success, otherwise at growing intervals (see
-    `Schedule`).
+    `Schedule`), the first at most ``check_every`` iterations long and after ``min_iter``.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem to minimise.
-    method : Method
-        The solver.
-    start : Solution, optional
-        Warm start of the same shape, not altered.
-    tol, gap_tol : float
-        Stop when the relative gap is at most ``tol`` or the gap at most ``gap_tol``, at a point
-        that satisfies the constraint.
-    min_iter, max_iter : int
-        Iterations before the first certificate, and the budget.
-    on_check : callable, optional
-        Called as ``on_check(n_iter, certificate)``; a true answer stops the loop.
-    check_every : int
-        Most iterations between two certificates early in the run; small for costly iterations.
-
-    Returns
-    -------
-    Solution
-        For any status.
+    The loop stops when the relative gap is at most ``tol`` or the gap at most ``gap_tol``, at a
+    point that satisfies the constraint; when ``on_check(n_iter, certificate)`` is true; or when
+    ``max_iter`` iterations are spent. ``start`` is of the same shape, and not altered.
     """
     if not isinstance(problem, method.needs):
         raise TypeError(

@@ -104,20 +104,15 @@ class SemismoothNewton:
     Newton steps with a line search converge superlinearly. One iteration minimises Phi and updates
     the dual, Y <- P(Y + sigma D C). After Sun, Toh and Yuan, Convex clustering: model,
     theoretical guarantee and efficient algorithm (2021).
-
-    Parameters
-    ----------
-    boldness : float
-        First sigma, in units of dual radius over distance between neighbours. A large value needs
-        few dual updates and harder subproblems.
-    allowance : float
-        An edge also counts as fused if fusing its ends costs at most this divided by the number of
-        edges: its penalty plus the cost of moving both ends to their mean. Centroids can agree to
-        the last digits before their dual has settled inside its ball. The loop certifies the fused
-        point as any other.
     """
 
+    # First sigma, in units of dual radius over distance between neighbours. A large value needs
+    # few dual updates and harder subproblems.
     boldness: float = 10.0
+    # An edge also counts as fused if fusing its ends costs at most this divided by the number of
+    # edges: its penalty plus the cost of moving both ends to their mean. Centroids can agree to
+    # the last digits before their dual has settled inside its ball. The loop certifies the fused
+    # point as any other.
     allowance: float = 0.0
     name: str = "newton"
     needs: ClassVar = FusionProblem

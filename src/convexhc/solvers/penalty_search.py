@@ -13,25 +13,16 @@ class HillClimb:
 
     Residuals do not show whether a larger or a smaller penalty converges faster: that depends on
     the slowest mode alone. The rate at which the step lengths decrease does, in any unit.
-
-    Parameters
-    ----------
-    begin : int
-        Iteration at which the measurement of the rate begins.
-    factor : float
-        Factor of the next change; its inverse after a reversal.
-    wait : int
-        Iterations to skip after a change before the rate is measured.
     """
 
-    begin: int
-    factor: float = 2.0
-    wait: int = 8
+    begin: int  # iteration at which the measurement of the rate begins
+    factor: float = 2.0  # factor of the next change; its inverse after a reversal
+    wait: int = 8  # iterations to skip after a change before the rate is measured
     rate: float = -np.inf
     first_move: float = 0.0
 
     def observe(self, n_iter: int, move: float) -> None:
-        """Record the step length of an iteration."""
+        """Record the step length at which the measurement begins."""
         if n_iter == self.begin:
             self.first_move = move
 

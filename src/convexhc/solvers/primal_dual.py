@@ -52,6 +52,7 @@ class PrimalDual:
         L = problem.fidelity.lipschitz
         balls = max(problem.lam * strongest, 1e-3 * L)
         weight = min(balls, L) if L > 0.0 else balls
+        # The adaptation stays within a factor of twenty.
         return PrimalDualState(C, Y, scratch, weight, (weight / 20.0, weight * 20.0))
 
     def step(self, problem: FusionProblem, state: PrimalDualState) -> float:

@@ -37,25 +37,16 @@ SETTINGS = ScheduleSettings()
 
 @dataclass
 class Schedule:
-    """When the next certificate is due: once the step length is small, within two bounds.
+    """When the next certificate is due: once the step length is small, within two bounds."""
 
-    Parameters
-    ----------
-    tol, gap_tol : float
-        Relative and absolute gap, either of which ends the run.
-    check_every : int
-        Most iterations between two certificates, early in a run.
-    soonest, latest : int
-        First and last iteration at which the next certificate may be computed.
-    level : float
-        Step length at which the gap is predicted to be within the tolerance; negative if unknown.
-    """
-
+    # Relative and absolute gap, either of which ends the run.
     tol: float
     gap_tol: float
-    check_every: int
+    check_every: int  # most iterations between two certificates, early in a run
+    # First and last iteration at which the next certificate may be computed.
     soonest: int = 0
     latest: int = 0
+    # Step length at which the gap is predicted to be within the tolerance; negative if unknown.
     level: float = -1.0
 
     @classmethod

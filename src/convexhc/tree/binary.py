@@ -19,17 +19,6 @@ class BinaryTree:
     Leaves are ``0 .. n - 1``; row i joins ``left[i]`` and ``right[i]`` into node ``n + i``, and
     children come before their parents.
 
-    Parameters
-    ----------
-    left, right : (n - 1,) int64 arrays
-        The two nodes that each row joins.
-    height : (n - 1,) float64 array
-        The lam of the merge that each row belongs to. Nondecreasing unless branches were
-        regrafted.
-    resolved : (n - 1,) bool array
-        True if a row only resolves a merge of more than two children or regrafts a branch. The
-        last row of a resolved merge creates the cluster of the path and is not flagged.
-
     Examples
     --------
     >>> tree = BinaryTree([1, 0], [2, 3], [1.0, 2.0], [False, False])
@@ -37,9 +26,14 @@ class BinaryTree:
     (array([1, 1, 1, 2, 3]), array([0, 1, 2]))
     """
 
+    # (n - 1,): the two nodes that each row joins.
     left: IntArray
     right: IntArray
+    # (n - 1,): the lam of the merge that each row belongs to. Nondecreasing unless branches were
+    # regrafted.
     height: FloatArray
+    # (n - 1,): true if a row only resolves a merge of more than two children or regrafts a
+    # branch. The last row of a resolved merge creates the cluster of the path and is not flagged.
     resolved: BoolArray
 
     def __post_init__(self) -> None:

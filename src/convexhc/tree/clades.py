@@ -14,12 +14,10 @@ from itertools import chain
 import numpy as np
 
 from convexhc._checks import checked_number
-from convexhc._types import BoolArray, FloatArray, IntArray
+from convexhc._types import BLOCK_ENTRIES, BoolArray, FloatArray, IntArray
+from convexhc.tree.linkage import numbered_nodes
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.tree import Tree
-
-# Entries of a block of intersections: 2^22 counts of 4 bytes take 16 MB.
-BLOCK_ENTRIES = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,31 +94,19 @@ def majority_consensus(trees: Iterable[Tree], threshold: float = 0.5) -> Consens
     """The tree of the clades that more than half of the trees have.
 
     Two such clades are in one tree, so one contains the other or they are disjoint: the clades of
-    more than half of the trees are a tree. The root is always one of them.
+    more than half of the trees are a tree. The root is always one of them. A higher ``threshold``
+    keeps only the clades of at least that share of the trees, 1 those of all (the strict
+    consensus).
 
     The height of a clade is the median, over the trees that have it, of the lam of its merge
     relative to the last lam that merges clusters in that tree: trees of different graphs have
     different scales of lam. A clade that would not be below its parent is moved just below it.
     Heights above 1 are merges that only complete the trees.
 
-    Parameters
-    ----------
-    trees : iterable of Tree
-        At least one; all of the same names, in any order. Read one at a time.
-    threshold : float
-        Between 0.5 and 1: only clades of so large a share of the trees are kept, and always only
-        those of more than half. With 1, those of all trees (the strict consensus).
-
-    Returns
-    -------
-    Consensus
-        The tree, with the names in the order of the first tree, and the share of each clade. O(n m)
-        for each tree of m merges; memory for one number per different clade and tree that has it.
-
-    Raises
-    ------
-    ValueError
-        No tree, one with other names, or a threshold out of range.
+    The trees have the same names, in any order, and are read one at a time; the result has the
+    order of the first. O(n m) for each tree of m merges; memory for one number per different clade
+    and tree that has it. ValueError without trees, for one with other names, or a threshold out of
+    range.
 
     Examples
     --------
@@ -222,17 +208,7 @@ def nodes_from_clades(masks: BoolArray, height: FloatArray) -> tuple[Nodes, IntA
     # Sizes precede the smallest leaf: children come before their parents at equal heights, too.
     size = masks[by_size].sum(axis=1)
     order = np.lexsort((first_leaf, size, level[n:]))
-    new_id = np.arange(n + m)
-    new_id[n + order] = n + np.arange(m)
-    old_id = np.concatenate([np.arange(n), n + order])
-    old_parent = parent[old_id]
-    nodes = Nodes(
-        parent=np.where(old_parent >= 0, new_id[old_parent], -1),
-        height=level[old_id],
-        n_leaves=n,
-        n_artificial=int(np.count_nonzero(level > 1.0)),
-    )
-    return nodes, by_size[order]
+    return numbered_nodes(parent, level, n, n + order, 1.0), by_size[order]
 
 
 def _intervals(nodes: Nodes) -> tuple[IntArray, IntArray]:

@@ -9,14 +9,13 @@ from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
-from convexhc._checks import checked_count
+from convexhc._checks import TIE, checked_count
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.similarity.density import Density
 from convexhc.similarity.strongest import positive_part
 from convexhc.tree.binary import BinaryTree
 from convexhc.tree.nodes import Nodes
-from convexhc.tree.plateaus import TIE_TOLERANCE
 from convexhc.tree.polytomies import resolve_polytomies
 from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
 from convexhc.tree.regraft import regraft_small_branches
@@ -54,24 +53,14 @@ class BestScale(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FlatClusters:
-    """Flat clusters of a tree, judged by the features and the graph of its leaves.
-
-    Parameters
-    ----------
-    nodes : Nodes
-        The tree, with any number of children per node.
-    features : (n, r) array or None
-        One row per leaf; the cost of a cluster is its within-cluster sum of squares. Without
-        features, prunings undo merges from the highest down.
-    graph : Graph or None
-        For modularity; negative weights are dropped.
-    density : Density or None
-        If the leaves are points: the density at each point and along the edges of the graph.
-    """
+    """Flat clusters of a tree, judged by the features and the graph of its leaves."""
 
     nodes: Nodes
+    # (n, r): one row per leaf; the cost of a cluster is its within-cluster sum of squares.
+    # Without features, prunings undo merges from the highest down.
     features: FloatArray | None
-    graph: Graph | None
+    graph: Graph | None  # for modularity; negative weights are dropped
+    # If the leaves are points: the density at each point and along the edges of the graph.
     density: Density | None = None
     _tables: dict[int, Prunings] = field(default_factory=dict, repr=False)
 
@@ -135,7 +124,7 @@ class FlatClusters:
         found = modularities(table, positive)[: n - 1]
         if self.density is not None:
             return _best_scale_with_valleys(table, found, self.graph, self.density)
-        best = int(np.argmax(found > found.max() - TIE_TOLERANCE))
+        best = int(np.argmax(found > found.max() - TIE))
         return BestScale(best + 1, float(found[best]))
 
 

@@ -70,17 +70,19 @@ def multiway_nodes(left: IntArray, right: IntArray, height: FloatArray, last: fl
     merge_of = pointer_roots(np.where(absorbed, parent, ids))
     kept = ids[n:][~absorbed[n:]]
     kept = kept[np.lexsort((first_leaves(left, right)[kept], node_height[kept]))]
-    new_id = np.empty(n + n_rows, dtype=np.int64)
-    new_id[:n] = ids[:n]
-    new_id[kept] = n + np.arange(kept.size)
-    old_id = np.concatenate([ids[:n], kept])
-    old_parent = parent[old_id]
-    return Nodes(
-        parent=np.where(old_parent >= 0, new_id[merge_of[old_parent]], -1),
-        height=node_height[old_id],
-        n_leaves=n,
-        n_artificial=int(np.count_nonzero(node_height[kept] > last)),
-    )
+    return numbered_nodes(np.where(parent >= 0, merge_of[parent], -1), node_height, n, kept, last)
+
+
+def numbered_nodes(
+    parent: IntArray, height: FloatArray, n: int, kept: IntArray, last: float
+) -> Nodes:
+    """Tree of n leaves and the inner nodes ``kept``, in this order; above ``last`` artificial."""
+    old_id = np.concatenate([np.arange(n), kept])
+    # The last entry is that of -1, the parent of the root.
+    new_id = np.full(parent.size + 1, -1, dtype=np.int64)
+    new_id[old_id] = np.arange(old_id.size)
+    n_artificial = int(np.count_nonzero(height[kept] > last))
+    return Nodes(new_id[parent[old_id]], height[old_id], n, n_artificial)
 
 
 def linkage_from_nodes(nodes: Nodes) -> FloatArray:

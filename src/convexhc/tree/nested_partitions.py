@@ -70,14 +70,9 @@ def permanent_merges(
     member of the broken cluster and the height. These edges are a minimum spanning tree of the
     merge heights.
 
-    Returns
-    -------
-    anchor : (n,) int64 array
-        The smaller node that each node merges with; entry 0 is meaningless.
-    height : (n,) float64 array
-        Height of that merge; above ``lambdas[-1]`` if it only completes the tree.
-    splits : tuple of Split
-        Sorted by lam, then by smallest member. O(n L) time, O(n) memory.
+    Returns the smaller node that each node merges with (entry 0 is meaningless), the height of that
+    merge (above ``lambdas[-1]`` if it only completes the tree), and the splits by lam, then by
+    smallest member. O(n L) time, O(n) memory.
     """
     nodes = np.arange(partitions.shape[1])
     above = nested = first_members(partitions[-1])

@@ -40,23 +40,12 @@ class Nodes:
     Node ``i < n_leaves`` is a leaf; node ``n_leaves + t`` is the parent of merge ``t``. Merges are
     sorted by (height, smallest leaf) and heights strictly increase from child to parent. Hence a
     horizontal cut is a prefix of the merges, and a loop over node ids runs bottom-up.
-
-    Parameters
-    ----------
-    parent : (n + m,) int64 array
-        Parent of each node; -1 for the root, which is the last node.
-    height : (n + m,) float64 array
-        Height of each node; 0 for leaves.
-    n_leaves : int
-        Number n of leaves.
-    n_artificial : int
-        Number of merges, the last ones, that only complete the tree at the top.
     """
 
-    parent: IntArray
-    height: FloatArray
-    n_leaves: int
-    n_artificial: int
+    parent: IntArray  # (n + m,): parent of each node; -1 for the root, which is the last node
+    height: FloatArray  # (n + m,): height of each node; 0 for leaves
+    n_leaves: int  # number n of leaves
+    n_artificial: int  # number of merges, the last ones, that only complete the tree at the top
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""

@@ -13,12 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from convexhc._checks import TIE
 from convexhc._types import FloatArray, IntArray
 from convexhc.tree.cut import labels_after, large_counts, merges_for
 from convexhc.tree.nodes import Nodes
-
-# Scores and modularities this close are equal up to rounding: ties go to fewer clusters.
-TIE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def notable_plateaus(nodes: Nodes, lambdas: FloatArray, count: int) -> tuple[Pla
 def lasting(nodes: Nodes, lambdas: FloatArray, min_size: int) -> tuple[Plateau, ...]:
     """Ranges of lam over which the number of clusters of ``min_size`` or more is constant.
 
-    Those with 1 < n_clusters < n that say something: not all singletons around one giant cluster.
+    Those with 1 < n_clusters < n that are informative: not all singletons around one giant cluster.
     The widest come first. A range that is there at the first lam is at least as wide as it seems.
     """
     found = [
@@ -154,6 +152,6 @@ def _ranked(candidates: list[Candidate], n_leaves: int, first: float) -> list[Ca
         scores = np.array([one.plateau.log_width for one in proper])
     order = np.lexsort((-np.arange(scores.size), -scores)).tolist()
     if order:
-        best = int(np.flatnonzero(scores >= scores.max() * (1 - TIE_TOLERANCE))[-1])
+        best = int(np.flatnonzero(scores >= scores.max() * (1 - TIE))[-1])
         order = [best, *(at for at in order if at != best)]
     return [proper[at] for at in order]

@@ -9,14 +9,14 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from convexhc._types import FloatArray, IntArray
+from convexhc._types import BLOCK_ENTRIES, FloatArray, IntArray
 from convexhc.tree.binary import BinaryTree, checked_features, reordered_rows
 from convexhc.tree.nodes import Nodes
 
 Row = Sequence[int]
 
-# Ward's table of 2^11 = 2048 children takes 32 MB; more children are bisected 11 times first.
-N_BISECTIONS = 11
+# Ward's table of 2^11 = 2048 children fills a block; more children are bisected 11 times first.
+N_BISECTIONS = BLOCK_ENTRIES.bit_length() // 2
 
 
 def resolve_polytomies(nodes: Nodes, features: ArrayLike | None) -> BinaryTree:

@@ -42,21 +42,11 @@ def within_cost(tree: BinaryTree, features: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Prunings:
-    """The best pruning of a tree into k clusters, for every k; see :func:`best_prunings`.
-
-    Parameters
-    ----------
-    tree : BinaryTree
-        The tree.
-    cost : (max_clusters,) float64 array
-        Least total cost; entry ``k - 1`` is that of k clusters.
-    choices : sequence of n - 1 arrays or None
-        How each row distributes its clusters over its two branches.
-    """
+    """The best pruning of a tree into k clusters, for every k; see :func:`best_prunings`."""
 
     tree: BinaryTree
-    cost: FloatArray
-    choices: Sequence[Choice]
+    cost: FloatArray  # (max_clusters,): least total cost; entry ``k - 1`` is that of k clusters
+    choices: Sequence[Choice]  # how each row distributes its clusters over its two branches
 
     @property
     def max_clusters(self) -> int:

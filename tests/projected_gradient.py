@@ -28,7 +28,7 @@ class ProjectedGradient:
     """Accelerated projected gradient on the whole objective.
 
     C+ = Proj(X - (M X K - K) / (|M| |K|)) with M = I + 2 lam L. The momentum restarts when it
-    points uphill. An iterative alternative to `smooth_path`, for comparison.
+    points uphill. An iterative alternative to the closed form, for comparison.
     """
 
     name: str = "projected_gradient"
