@@ -33,8 +33,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import convexhc
-from convexhc import similarity
-from convexhc.api import cluster, solve_features_path, solve_path, solve_points_path
+from convexhc import cluster, similarity, solve_features_path, solve_path, solve_points_path
 from convexhc.api.single_lam import solve
 from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
 from convexhc.graph import Graph

@@ -12,8 +12,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from scipy.cluster.hierarchy import is_valid_linkage
 
-from convexhc import similarity, tl
-from convexhc.api import cluster, solve_path
+from convexhc import cluster, similarity, solve_path, tl
 from convexhc.estimators import ConvexHierarchicalClustering
 from convexhc.similarity.structure import NoStructureWarning
 from convexhc.solvers.solution import Status

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from convexhc import Cohort, solve_paths
-from convexhc.api import Outcome
+from convexhc.api.outcomes import Outcome
 from convexhc.metrics.repeated import resampled_counts
 from convexhc.similarity import Similarity
 from experiments.data import Scans, connectomes, require_folder

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from convexhc import solve_path
 from convexhc._types import FloatArray, IntArray
-from convexhc.api import solve_path
 from convexhc.metrics import (
     centroid_distances,
     cophenetic_distances,

@@ -19,8 +19,8 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
+from convexhc import solve_path
 from convexhc._types import FloatArray
-from convexhc.api import solve_path
 from convexhc.datasets import fractal_graph, karate, les_miserables
 from convexhc.metrics import cophenetic_correlation, cophenetic_distances, kendall
 from convexhc.similarity import two_hop

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc.api import solve_path
+from convexhc import solve_path
 from convexhc.datasets import FractalGraph, fractal_graph
 from convexhc.metrics import kmeans_scores, partition_scores
 from convexhc.path import Level

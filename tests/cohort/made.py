@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from report.examples import made_path, ring
 
-from convexhc.api import Cohort, Outcome
+from convexhc.api.outcomes import Cohort, Outcome
 
 NAMES = tuple("abcdefgh")
 LAMBDAS = [0.1, 1.0, 10.0]

@@ -9,7 +9,7 @@ import oracle
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from convexhc.api import solve_points_path
+from convexhc import solve_points_path
 from convexhc.fusion import components
 from convexhc.fusion.components import Parts
 from convexhc.fusion.points_solve import solve_points

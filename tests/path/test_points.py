@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import is_valid_linkage
 
 import convexhc
-from convexhc.api import solve_points_path
+from convexhc import solve_points_path
 from convexhc.graph import Graph
 from convexhc.model.problem import cluster_means
 from convexhc.path import Path

@@ -6,7 +6,9 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path as File
 
-from convexhc.api import cluster, solve, solve_path
+from convexhc.api.clustering import cluster
+from convexhc.api.graph_path import solve_path
+from convexhc.api.single_lam import solve
 from convexhc.commands.messages import Say
 from convexhc.datasets import fractal_graph, karate
 from convexhc.io import as_graph

@@ -3,7 +3,7 @@
 The first call of a kernel compiles it, for a few tenths of a second; later processes load it from
 the cache, which is beside the package, in the user's cache folder, or in NUMBA_CACHE_DIR. Tuples of
 arrays, array expressions and assignments of slices multiply the time, so kernels have few of them.
-Passes that every problem needs have a second version in numpy, for matrices of few entries.
+Only passes whose time is felt are kernels; the others are numpy, block by block.
 """
 
 from __future__ import annotations
@@ -23,25 +23,11 @@ from convexhc._files import turn_at
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Matrices with at most so many entries are left to numpy where a kernel has a version in numpy: its
-# passes take some microseconds, and compiling the kernel seconds.
-_FEW_ENTRIES = 16384
-# That number is divided by this for passes of every iteration: on 34 nodes and 78 edges an
-# iteration of ADMM takes 0.7 ms in numpy and 0.3 ms in kernels.
-_ITERATIONS_SHARE = 16
 # Entries of a block that fits in the cache.
 _BLOCK = 16384
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 FAST = frozenset({"reassoc", "contract", "nsz"})
-
-
-def pays_to_compile(entries: int, *, every_iteration: bool = False) -> bool:
-    """Whether a matrix with so many entries is large enough for compiled kernels.
-
-    A pass of every iteration runs thousands of times in a path, and pays sooner.
-    """
-    return entries > (_FEW_ENTRIES // _ITERATIONS_SHARE if every_iteration else _FEW_ENTRIES)
 
 
 def blocks(shape: tuple[int, int], *, least: int = 1) -> Iterator[slice]:
@@ -55,12 +41,6 @@ def blocks(shape: tuple[int, int], *, least: int = 1) -> Iterator[slice]:
     size = max(least, _BLOCK // max(shape[1], 1), 1)
     for first in range(0, shape[0], size):
         yield slice(first, min(first + size, shape[0]))
-
-
-def interpreted(kernel: Callable[P, R]) -> Callable[P, R]:
-    """The kernel as plain Python, for tiny problems."""
-    function: Callable[P, R] = getattr(kernel, "py_func")  # noqa: B009
-    return function
 
 
 def compiled(
