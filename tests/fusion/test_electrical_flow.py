@@ -284,7 +284,6 @@ def test_factors_solve_the_grounded_laplacian(dense_fill, seed):
     system = drawn.electrical
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elimination, "FACTOR_DENSITY", dense_fill)
-        patch.setattr(elimination, "_DENSE_NODES", 0)
         pattern = Elimination(drawn.nodes.size, system.tail, system.head, grounded)
         factor = pattern.factor(drawn.conductance)
     assert isinstance(factor, DenseFactor if dense_fill == 0.0 else SparseFactor)

@@ -11,7 +11,6 @@ Laplacian of a weighted bipartite graph, which is reduced to the columns.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,8 @@ from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, blocks, compiled
 
 Matrix = NDArray[Any]  # float64 or float32
+Pointer = NDArray[np.int64]
+Columns = NDArray[np.int32]
 
 _compiled = compiled(fastmath=FAST | {"arcp"}, raise_on_division=False)
 
@@ -30,38 +31,104 @@ _MAX_TRIALS = 40
 _MAX_CG = 2000
 
 
-class _Work(NamedTuple):
-    """Excess, step and one more number of every row; the same and five more of every column.
+class _Point(NamedTuple):
+    """phi, its derivative along the last step, the largest excess and the largest multiplier."""
 
-    Row i of the support has the columns column[start[i] : start[i + 1]]. ``mark`` has a byte for
-    every column, and ``words`` the same bytes by eights, most of which are zero.
+    phi: float
+    slope: float
+    residual: float
+    largest: float
+
+
+class _Dual:
+    """A moving dual point (u, v), in the arrays given, with the excesses and a step there.
+
+    ``row`` has the excess, the step and one more number of every row, ``col`` the same and five
+    more of every column. Row i of the support has the columns column[start[i] : start[i + 1]].
     """
 
-    row: FloatArray
-    col: FloatArray
-    start: NDArray[np.int64]
-    column: NDArray[np.int32]
-    mark: NDArray[np.uint8]
-    words: NDArray[np.uint64]
+    def __init__(self, X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> None:
+        c, m = X.shape
+        self.X, self.w, self.u, self.v = X.view(), w, u, v
+        # One type for all, which is compiled once.
+        self.X.flags.writeable = False
+        self.row, self.col = np.zeros((3, c)), np.zeros((7, m))
+        # Memory is taken as far as the support is long.
+        self.start, self.column = np.zeros(c + 1, np.int64), np.empty(c * m + 8, np.int32)
+        self._positive = np.zeros(-(-m // 8), np.uint64)
 
-    @classmethod
-    def allocate(cls, c: int, m: int) -> _Work:
-        """For c rows and m columns. Memory is taken as far as the support is long."""
-        start, column = np.zeros(c + 1, np.int64), np.empty(c * m + 8, np.int32)
-        words = np.zeros(-(-m // 8), np.uint64)
-        mark = words.view(np.uint8)
-        return cls(np.zeros((3, c)), np.zeros((7, m)), start, column, mark, words)
+    def evaluate(self) -> _Point:
+        """Write the excesses and the support. O(c m)."""
+        bytes_, at = self._positive.view(np.uint8), (self.w, self.u, self.v)
+        found = _evaluate(
+            self.X, *at, self.row, self.col, self.start, self.column, bytes_, self._positive
+        )
+        point = _Point(*found)
+        return point if point.residual < np.inf else point._replace(residual=np.nan)
+
+    def find_step(self, residual: float, tol: float) -> float:
+        """Write the Newton step, regularised in proportion to the residual; return the slope.
+
+        Solved well below `tol`: once the support is right, the next sums are as accurate as the
+        step.
+        """
+        share = min(0.1, residual)
+        slope = _find_step(
+            self.w, 0.1 * share, share, 0.01 * tol, self.row, self.col, self.start, self.column
+        )
+        return float(slope)
+
+    def move(self, t: float) -> None:
+        """Add t times the step to the point."""
+        self.u += t * self.row[1]
+        self.v += t * self.col[1]
+
+    def write(self, out: Matrix) -> None:
+        """Write C."""
+        _write(self.X, self.u, self.v, out)
+
+
+def _search(dual: _Dual, phi: float, slope_low: float, length: float) -> tuple[_Point, float]:
+    """Move along the step to where the slope has fallen; return the point and the length there.
+
+    Trial lengths follow the secant of the slope, from ``length``.
+    """
+    fallen, low, high, slope_high, done = -0.95 * slope_low, 0.0, np.inf, 0.0, 0.0
+    for _ in range(_MAX_TRIALS):
+        dual.move(length - done)
+        done, point = length, dual.evaluate()
+        if abs(point.slope) <= fallen and point.phi <= phi + 1e-11 * (1.0 + abs(phi)):
+            break
+        if point.slope >= 0.0:
+            high, slope_high = length, point.slope
+        else:
+            low, slope_low = length, point.slope
+        if high < np.inf:
+            secant = slope_low / (slope_low - slope_high) if slope_low < slope_high else 0.5
+            length = low + (high - low) * min(max(secant, 0.1), 0.9)
+        else:
+            length *= 8.0
+    return point, done
 
 
 @_compiled
 def _evaluate(
-    X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray, work: _Work
+    X: Matrix,
+    w: FloatArray,
+    u: FloatArray,
+    v: FloatArray,
+    row: FloatArray,
+    col: FloatArray,
+    start: Pointer,
+    column: Columns,
+    positive: NDArray[np.uint8],
+    eights: NDArray[np.uint64],
 ) -> tuple[float, float, float, float]:
-    """Write the excesses and the support. O(c m).
+    """Write the excesses and the support; return the numbers of a `_Point`. O(c m).
 
-    Returns phi, its derivative along the step, the largest excess and the largest multiplier.
+    ``positive`` is scratch, a byte per column; ``eights`` are the same bytes, most of which are
+    zero.
     """
-    row, col, start, column, mark, words = work
     rows, step_u, cols, step_v = row[0], row[1], col[0], col[1]
     phi, slope, residual, largest, k = 0.0, 0.0, 0.0, 0.0, 0
     for j in range(v.size):
@@ -70,17 +137,16 @@ def _evaluate(
         x, ui, wi, total, squares = X[i], u[i], w[i], 0.0, 0.0
         for j in range(v.size):
             t = x[j] + (ui + v[j])
-            positive = t > 0.0
-            t = t if positive else 0.0
+            positive[j] = t > 0.0
+            t = t if t > 0.0 else 0.0
             total += t
             squares += t * t
             cols[j] += wi * t
-            mark[j] = positive
-        for word in range(words.size):
-            if words[word] != 0:
+        for word in range(eights.size):
+            if eights[word] != 0:
                 for j in range(8 * word, 8 * word + 8):
                     column[k] = j
-                    k += mark[j]
+                    k += positive[j]
         start[i + 1] = k
         total -= 1.0
         rows[i] = total
@@ -97,14 +163,22 @@ def _evaluate(
 
 
 @_compiled
-def _find_step(w: FloatArray, ridge: float, accuracy: float, floor: float, work: _Work) -> float:
+def _find_step(
+    w: FloatArray,
+    ridge: float,
+    accuracy: float,
+    floor: float,
+    row: FloatArray,
+    col: FloatArray,
+    start: Pointer,
+    column: Columns,
+) -> float:
     """Write the inexact Newton step, regularised by ``ridge``; return the slope of phi along it.
 
     With D = diag(w / (counts + ridge)), (ridge + diag(A'w) - A'D A) v = A'D rows - cols is solved
     by conjugate gradients with a Jacobi preconditioner, to a residual norm of ``accuracy`` relative
     to the right-hand side, or of ``floor``. O(support) per iteration.
     """
-    row, col, start, column, _, _ = work
     rows, step_u, d = row[0], row[1], row[2]
     cols, x, r, p, q, diagonal, inverse = col[0], col[1], col[2], col[3], col[4], col[5], col[6]
     for j in range(x.size):
@@ -165,63 +239,10 @@ def _find_step(w: FloatArray, ridge: float, accuracy: float, floor: float, work:
 
 
 @_compiled
-def _newton(
-    X: Matrix,
-    w: FloatArray,
-    u: FloatArray,
-    v: FloatArray,
-    out: Matrix,
-    work: _Work,
-    tol: float,
-    max_newton: int,
-    start_limit: float,
-    accept: float,
-) -> tuple[float, int]:
-    """Newton steps with a line search, each to where the slope of phi has fallen; see `newton`.
-
-    Trial lengths follow the secant of the slope.
-    """
-    step_u, step_v = work.row[1], work.col[1]
-    phi, _, residual, largest = _evaluate(X, w, u, v, work)
-    steps, stalled, length = 0, 0, 0.5
-    if not residual < start_limit:
-        return residual, 0
-    while residual > tol and steps < max_newton and 2 * stalled < max_newton:
-        # Sums at large multipliers are not more accurate: only a new centre can lower the residual.
-        if residual <= 4e-16 * v.size * largest:
-            break
-        # Well below `tol`: once the support is right, the next sums are as accurate as the step.
-        accuracy = min(0.1, residual)
-        slope_low = _find_step(w, 0.1 * accuracy, accuracy, 0.01 * tol, work)
-        fallen, low, high, slope_high, done = -0.95 * slope_low, 0.0, math.inf, 0.0, 0.0
-        last_phi, last_residual, length = phi, residual, min(1.0, 2.0 * length)
-        for _ in range(_MAX_TRIALS):
-            for i in range(u.size):
-                u[i] += (length - done) * step_u[i]
-            for j in range(v.size):
-                v[j] += (length - done) * step_v[j]
-            done = length
-            phi, slope, residual, largest = _evaluate(X, w, u, v, work)
-            if abs(slope) <= fallen and phi <= last_phi + 1e-11 * (1.0 + abs(last_phi)):
-                break
-            if slope >= 0.0:
-                high, slope_high = length, slope
-            else:
-                low, slope_low = length, slope
-            if high < math.inf:
-                secant = slope_low / (slope_low - slope_high) if slope_low < slope_high else 0.5
-                length = low + (high - low) * min(max(secant, 0.1), 0.9)
-            else:
-                length *= 8.0
-        length = done
-        steps += 1
-        flat = last_phi - phi <= 1e-15 * abs(phi) and residual > 0.5 * last_residual
-        stalled = stalled + 1 if flat else 0
-    if residual <= accept:
-        for i in range(u.size):
-            for j in range(v.size):
-                out[i, j] = max(X[i, j] + (u[i] + v[j]), 0.0)
-    return residual, steps
+def _write(X: Matrix, u: FloatArray, v: FloatArray, out: Matrix) -> None:
+    for i in range(u.size):
+        for j in range(v.size):
+            out[i, j] = max(X[i, j] + (u[i] + v[j]), 0.0)
 
 
 def newton(
@@ -240,13 +261,23 @@ def newton(
     Takes no step if the residual of the start is not below `start_limit`. Writes C to `out`, which
     may be X, at the end, unless the residual exceeds `accept`.
     """
-    fixed = X.view()
-    # One type for all, which is compiled once.
-    fixed.flags.writeable = False
-    work = _Work.allocate(*X.shape)
-    limits = (float(start_limit), float(accept))
-    residual, steps = _newton(fixed, w, u, v, out, work, float(tol), max_newton, *limits)
-    return (float(residual) if residual < np.inf else np.nan), int(steps)
+    dual = _Dual(X, w, u, v)
+    point = dual.evaluate()
+    steps, stalled, length = 0, 0, 0.5
+    if not point.residual < start_limit:
+        return point.residual, 0
+    while point.residual > tol and steps < max_newton and 2 * stalled < max_newton:
+        # Sums at large multipliers are not more accurate: only a new centre can lower the residual.
+        if point.residual <= 4e-16 * v.size * point.largest:
+            break
+        last, slope = point, dual.find_step(point.residual, tol)
+        point, length = _search(dual, point.phi, slope, min(1.0, 2.0 * length))
+        steps += 1
+        flat = last.phi - point.phi <= 1e-15 * abs(point.phi)
+        stalled = stalled + 1 if flat and point.residual > 0.5 * last.residual else 0
+    if not point.residual > accept:
+        dual.write(out)
+    return point.residual, steps
 
 
 def dual_value(X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> float:

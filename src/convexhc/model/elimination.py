@@ -16,9 +16,6 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.elimination import count_fill, eliminate
 from convexhc.model.factorization import FACTOR_DENSITY, SparseFactor
 
-# Up to so many nodes a square is as fast as a sparse factor, and needs no kernel.
-_DENSE_NODES = 64
-
 
 def elimination_order(n: int, tail: IntArray, head: IntArray) -> IntArray:
     """Rank of every node in an order of little fill (minimum degree).
@@ -78,7 +75,7 @@ class Elimination:
     @cached_property
     def is_dense(self) -> bool:
         """Whether L is so full that it is better stored as a square."""
-        return self.n <= _DENSE_NODES or bool(self.column[-1] > FACTOR_DENSITY * self.n**2)
+        return bool(self.column[-1] > FACTOR_DENSITY * self.n**2)
 
     def factor(self, conductance: FloatArray) -> SparseFactor | DenseFactor:
         """Factor under positive conductances."""
