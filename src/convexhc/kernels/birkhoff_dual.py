@@ -25,6 +25,9 @@ Columns = NDArray[np.int32]
 
 _compiled = compiled(fastmath=FAST | {"arcp"}, raise_on_division=False)
 
+# A byte of a row, and eight of them that are equal.
+_NO, _YES = np.uint8(0), np.uint8(1)
+_NONE, _ALL_EIGHT = np.uint64(0), np.uint64(0x0101010101010101)
 # Trial points of one line search.
 _MAX_TRIALS = 40
 # Iterations of conjugate gradients.
@@ -43,8 +46,9 @@ class _Point(NamedTuple):
 class _Dual:
     """A moving dual point (u, v), in the arrays given, with the excesses and a step there.
 
-    ``row`` has the excess, the step and one more number of every row, ``col`` the same and five
-    more of every column. Row i of the support has the columns column[start[i] : start[i + 1]].
+    ``row`` has the excess, the step and two more numbers of every row, ``col`` five more
+    of every column. Row i of the support has the columns column[start[i] : start[i + 1]], or
+    if row[3, i] is one, all but these.
     """
 
     def __init__(self, X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> None:
@@ -52,7 +56,7 @@ class _Dual:
         self.X, self.w, self.u, self.v = X.view(), w, u, v
         # One type for all, which is compiled once.
         self.X.flags.writeable = False
-        self.row, self.col = np.zeros((3, c)), np.zeros((7, m))
+        self.row, self.col = np.zeros((4, c)), np.zeros((7, m))
         # Memory is taken as far as the support is long.
         self.start, self.column = np.zeros(c + 1, np.int64), np.empty(c * m + 8, np.int32)
         self._positive = np.zeros(-(-m // 8), np.uint64)
@@ -127,9 +131,9 @@ def _evaluate(
     """Write the excesses and the support; return the numbers of a `_Point`. O(c m).
 
     ``positive`` is scratch, a byte per column; ``eights`` are the same bytes, most of which are
-    zero.
+    zero, or in full rows one.
     """
-    rows, step_u, cols, step_v = row[0], row[1], col[0], col[1]
+    rows, step_u, omitted, cols, step_v = row[0], row[1], row[3], col[0], col[1]
     phi, slope, residual, largest, k = 0.0, 0.0, 0.0, 0.0, 0
     for j in range(v.size):
         cols[j] = -1.0
@@ -142,11 +146,19 @@ def _evaluate(
             total += t
             squares += t * t
             cols[j] += wi * t
+        found, full, skipped = 0, _NO, _NONE
+        for j in range(v.size):
+            found += positive[j]
+        if 2 * found > v.size:
+            full, skipped = _YES, _ALL_EIGHT
+        omitted[i] = full
+        for j in range(v.size, positive.size):
+            positive[j] = full
         for word in range(eights.size):
-            if eights[word] != 0:
+            if eights[word] != skipped:
                 for j in range(8 * word, 8 * word + 8):
                     column[k] = j
-                    k += positive[j]
+                    k += positive[j] ^ full
         start[i + 1] = k
         total -= 1.0
         rows[i] = total
@@ -179,7 +191,7 @@ def _find_step(
     by conjugate gradients with a Jacobi preconditioner, to a residual norm of ``accuracy`` relative
     to the right-hand side, or of ``floor``. O(support) per iteration.
     """
-    rows, step_u, d = row[0], row[1], row[2]
+    rows, step_u, d, omitted = row[0], row[1], row[2], row[3]
     cols, x, r, p, q, diagonal, inverse = col[0], col[1], col[2], col[3], col[4], col[5], col[6]
     for j in range(x.size):
         x[j] = 0.0
@@ -187,35 +199,48 @@ def _find_step(
         r[j] = -cols[j]
         diagonal[j] = ridge
         inverse[j] = ridge
+    # What a full row adds to every column; its list is subtracted.
+    right_all, weight_all, own_all = 0.0, 0.0, 0.0
     for i in range(w.size):
-        d[i] = w[i] / (start[i + 1] - start[i] + ridge)
+        full, first, last = omitted[i], start[i], start[i + 1]
+        sign = 1.0 - 2.0 * full
+        d[i] = w[i] / (full * x.size + sign * (last - first) + ridge)
         right, own = d[i] * rows[i], w[i] - d[i]
-        for k in range(start[i], start[i + 1]):
+        right_all += full * right
+        weight_all += full * w[i]
+        own_all += full * own
+        for k in range(first, last):
             j = column[k]
-            r[j] += right
-            diagonal[j] += w[i]
-            inverse[j] += own
+            r[j] += sign * right
+            diagonal[j] += sign * w[i]
+            inverse[j] += sign * own
     square, rho, ratio = 0.0, 0.0, 0.0
     for j in range(x.size):
-        inverse[j] = 1.0 / inverse[j]
+        r[j] += right_all
+        diagonal[j] += weight_all
+        inverse[j] = 1.0 / (inverse[j] + own_all)
         square += r[j] * r[j]
         rho += inverse[j] * r[j] * r[j]
     target = max(accuracy * accuracy * square, floor * floor)
     for _ in range(_MAX_CG):
         if square <= target:
             break
+        total_all, p_all, curvature = 0.0, 0.0, 0.0
         for j in range(x.size):
             p[j] = inverse[j] * r[j] + ratio * p[j]
             q[j] = diagonal[j] * p[j]
+            p_all += p[j]
         for i in range(w.size):
-            total = 0.0
+            full, total = omitted[i], 0.0
             for k in range(start[i], start[i + 1]):
                 total += p[column[k]]
-            total *= d[i]
+            sign = 1.0 - 2.0 * full
+            total = d[i] * (full * p_all + sign * total)
+            total_all += full * total
             for k in range(start[i], start[i + 1]):
-                q[column[k]] -= total
-        curvature = 0.0
+                q[column[k]] -= sign * total
         for j in range(x.size):
+            q[j] -= total_all
             curvature += p[j] * q[j]
         if curvature <= 0.0:
             break
@@ -226,15 +251,17 @@ def _find_step(
             rho += inverse[j] * r[j] * r[j]
             square += r[j] * r[j]
         ratio = rho / last
-    slope = 0.0
-    for i in range(w.size):
-        total = rows[i]
-        for k in range(start[i], start[i + 1]):
-            total += x[column[k]]
-        step_u[i] = -total * d[i] / w[i]
-        slope += w[i] * rows[i] * step_u[i]
+    slope, x_all = 0.0, 0.0
     for j in range(x.size):
         slope += cols[j] * x[j]
+        x_all += x[j]
+    for i in range(w.size):
+        full, total = omitted[i], 0.0
+        for k in range(start[i], start[i + 1]):
+            total += x[column[k]]
+        total = rows[i] + full * x_all + (1.0 - 2.0 * full) * total
+        step_u[i] = -total * d[i] / w[i]
+        slope += w[i] * rows[i] * step_u[i]
     return slope
 
 
