@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,17 +32,6 @@ os.environ["MPLBACKEND"] = "Agg"
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=500)
 settings.load_profile("repeatable")
-
-
-@pytest.fixture(params=["numpy", "compiled"], scope="module")
-def version(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Both versions of passes that small problems leave to numpy: laws hold for either."""
-    from convexhc.kernels import compile
-
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "compiled":
-            patch.setattr(compile, "_FEW_ENTRIES", 0)
-        yield request.param
 
 
 @pytest.fixture(scope="session")

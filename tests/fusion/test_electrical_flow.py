@@ -271,7 +271,6 @@ def test_loads_do_not_depend_on_the_block_size(seed, together):
         np.testing.assert_allclose(other, one, rtol=1e-9)
 
 
-@pytest.mark.usefixtures("version")
 @pytest.mark.parametrize("dense_fill", [0.0, 1.0])
 @given(seed=seeds)
 @settings(max_examples=5)
@@ -381,7 +380,6 @@ def test_a_layered_flow_of_one_layer_is_the_flow_of_least_energy(seed):
     np.testing.assert_allclose(layered.flow(R), drawn.flow, atol=1e-9)
 
 
-@pytest.mark.usefixtures("version")
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("width", [1, 64, 150])
 def test_a_tally_agrees_with_the_flow_formed_in_full(width, threads, monkeypatch):
@@ -407,7 +405,6 @@ def test_a_tally_agrees_with_the_flow_formed_in_full(width, threads, monkeypatch
     np.testing.assert_allclose(out.lacking, np.abs(R - D.T @ Y).max(axis=1), rtol=1e-9)
 
 
-@pytest.mark.usefixtures("version")
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("width", [1, 64, 65, 150])
 def test_substitution_solves(width, threads, monkeypatch):

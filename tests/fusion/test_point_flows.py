@@ -206,7 +206,8 @@ def test_one_factor_per_cluster_meets_most_of_the_demand(seed, most):
     inside = labels[graph.tail] == labels[graph.head]
     Y, data = rng.normal(size=(graph.n_edges, 3)), rng.normal(size=(12, 3))
     found, D = Y.copy(), naive.incidence(12, graph.tail, graph.head)
-    scaled_inside(found, data.copy(), graph.tail, graph.head, inside, labels, most)
+    edges = points_problem(data, graph, 1.0).penalty.edges
+    scaled_inside(found, data, edges, labels, most)
     assert_array_equal(found[~inside], Y[~inside])
     left = data - D[~inside].T @ Y[~inside]
     for cluster in range(3):

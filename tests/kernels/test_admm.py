@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from convexhc.kernels import admm
 
-pytestmark = pytest.mark.usefixtures("version")
-
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.05, 5.0), st.floats(1.0, 1.9))
 def test_nonnegativity_update_is_a_prox_step_and_its_dual(seed, rho, relax):

@@ -11,8 +11,6 @@ from scipy.optimize import linear_sum_assignment
 
 from convexhc.kernels.birkhoff import project
 
-pytestmark = pytest.mark.usefixtures("version")
-
 
 @st.composite
 def squares(draw, max_side=8, count=1):
@@ -227,8 +225,7 @@ def test_optimal_with_uneven_masses(shape, scale):
     assert_optimal(X, project(X, mass=mass), mass)
 
 
-@pytest.mark.parametrize("version", ["compiled"], indirect=True)
-def test_optimal_on_two_thousand_rows(version):
+def test_optimal_on_two_thousand_rows():
     rng = np.random.default_rng(3)
     X = np.eye(2000)[rng.permutation(2000)] + 0.01 * rng.normal(size=(2000, 2000))
     assert_optimal(X, project(X))

@@ -11,12 +11,9 @@ import numpy as np
 import pytest
 from numba import njit
 
-from convexhc import solve_path
 from convexhc._files import turn_at
-from convexhc.datasets import fractal_graph
-from convexhc.kernels.compile import announced, blocks, compiled, interpreted
+from convexhc.kernels.compile import announced, blocks, compiled
 from convexhc.progress_line import ProgressLine, shown
-from convexhc.similarity import two_hop
 
 
 def test_kernel_without_a_place_for_its_cache():
@@ -72,25 +69,6 @@ def _one_more(x):
 def test_where_no_lock_can_be_made_nobody_waits(tmp_path, place):
     with turn_at(tmp_path / place):
         assert (tmp_path / place).exists() == (place == "lock")
-
-
-@pytest.fixture(scope="module")
-def in_numpy():
-    """The path of a small similarity, for which nothing is compiled."""
-    K = two_hop(fractal_graph(0, n_meta=2, n_super=2, clique=4).adjacency, shift=0.05)
-    return K, solve_path(K, tol=1e-6)
-
-
-def test_paths_in_numpy_and_by_kernels_agree(in_numpy, version):
-    K, expected = in_numpy
-    found = solve_path(K, lambdas=expected.lambdas, tol=1e-6)
-    for one, other in zip(found.levels, expected.levels, strict=True):
-        np.testing.assert_array_equal(one.labels, other.labels)
-        assert one.objective == pytest.approx(other.objective, rel=2e-6)
-
-
-def test_interpreted_and_compiled_kernels_agree():
-    assert interpreted(_one_more)(2.5) == _one_more(2.5)
 
 
 def test_blocks_cover_every_row_once():

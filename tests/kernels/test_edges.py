@@ -13,8 +13,6 @@ from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges, Scratch
 from laws import first_occurrence, seeds
 
-pytestmark = pytest.mark.usefixtures("version")
-
 
 def ends(nodes):
     """Ends of edges as stored in a graph: read-only, so that no second signature is compiled."""

@@ -279,6 +279,5 @@ def _scale_inner_duals(problem: FusionProblem, found: Solution, start: Solution)
     """
     edges, labels = problem.penalty.edges, start.labels
     wanted = problem.fidelity.target - found.centroids
-    inside = labels[edges.tail] == labels[edges.head]
     most = problem.lam / start.lam if start.lam > 0.0 else 1.0
-    scaled_inside(found.dual, wanted, edges.tail, edges.head, inside, labels, most)
+    scaled_inside(found.dual, wanted, edges, labels, most)

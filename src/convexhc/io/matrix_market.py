@@ -10,7 +10,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from scipy import io as scipy_io
+import scipy
 
 from convexhc.io.border import check_nodes, check_numbers
 
@@ -31,7 +31,7 @@ def read_mtx(path: Path) -> Any:
     _check_sizes(sizes, len(content) - start)
     _check_signs(content, start)
     # scipy reads a file faster than a stream.
-    return scipy_io.mmread(path if ended else io.BytesIO(content))
+    return scipy.io.mmread(path if ended else io.BytesIO(content))
 
 
 def _sizes(content: bytes) -> tuple[list[int], int]:

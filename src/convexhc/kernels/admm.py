@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from convexhc._types import FloatArray
-from convexhc.kernels.compile import FAST, compiled, pays_to_compile
+from convexhc.kernels.compile import FAST, compiled
 
 
+@compiled(fastmath=FAST)
 def nonnegativity_update(
     C: FloatArray, V: FloatArray, S: FloatArray, tau: float, relax: float, right: FloatArray
 ) -> tuple[float, float]:
@@ -17,29 +16,6 @@ def nonnegativity_update(
     Adds tau V - S to ``right``, the right-hand side of the next centroid step. Returns the squared
     primal residual |C - V|^2 and |change of V|^2. O(n m).
     """
-    if pays_to_compile(C.size, every_iteration=True):
-        primal, moved = _nonnegativity_update(C, V, S, tau, relax, right)
-        return float(primal), float(moved)
-    X = relax * C
-    X += (1.0 - relax) * V
-    X *= tau
-    X += S
-    np.minimum(X, 0.0, out=S)
-    X -= S
-    right += X
-    right -= S
-    X /= tau
-    V -= X
-    moved = float(np.vdot(V, V))
-    V[:] = X
-    X -= C
-    return float(np.vdot(X, X)), moved
-
-
-@compiled(fastmath=FAST)
-def _nonnegativity_update(
-    C: FloatArray, V: FloatArray, S: FloatArray, tau: float, relax: float, right: FloatArray
-) -> tuple[float, float]:
     primal, moved = 0.0, 0.0
     for i in range(C.shape[0]):
         for k in range(C.shape[1]):

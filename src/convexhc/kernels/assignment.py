@@ -6,35 +6,26 @@ feasible pair of potentials gives a lower bound; an optimal pair attains the min
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from convexhc._types import FloatArray
-from convexhc.kernels.compile import FAST, compiled
+from convexhc.kernels.compile import blocks
 
 
-@compiled()
 def _largest_v(G: FloatArray, u: FloatArray) -> FloatArray:
     """Return the largest v with u_i + v_j <= G_ij: v_j = min_i G_ij - u_i."""
-    v: FloatArray = G[0] - u[0]
-    for i in range(1, G.shape[0]):
-        for j in range(G.shape[1]):
-            v[j] = min(v[j], G[i, j] - u[i])
+    v = np.full(G.shape[1], np.inf)
+    for some in blocks(G.shape):
+        np.minimum(v, (G[some] - u[some, None]).min(axis=0), out=v)
     return v
 
 
-@compiled(fastmath=FAST - {"contract"})
 def _largest_u(G: FloatArray, v: FloatArray) -> FloatArray:
     """Return the largest u with u_i + v_j <= G_ij: u_i = min_j G_ij - v_j."""
     u = np.empty(G.shape[0])
-    for i in range(G.shape[0]):
-        low = G[i, 0] - v[0]
-        for j in range(1, G.shape[1]):
-            low = min(low, G[i, j] - v[j])
-        u[i] = low
+    for some in blocks(G.shape):
+        (G[some] - v).min(axis=1, out=u[some])
     return u
 
 
@@ -122,34 +113,3 @@ def lower_bound(
         found.append((bound, rows, columns))
         found.sort(key=lambda pair: pair[0], reverse=True)
     return found[0]
-
-
-def exact_bound(G: ArrayLike, *, mass: ArrayLike | None = None) -> float:
-    """Return min <G, T> over T >= 0 with T 1 = mass and 1'T = (sum(mass) / m) 1'.
-
-    Without masses and with c = m this is the linear assignment problem. For integer masses, rows
-    and columns are repeated until every copy has the same mass: with N = sum(mass) and g the
-    greatest common divisor of N and m, an assignment of size N m / g, memory (N m / g)^2, time up
-    to its third power. For row groups of an m x m matrix, N = m = g. ValueError if a mass is not a
-    positive whole number or a shape does not fit.
-
-    Examples
-    --------
-    >>> exact_bound([[1.0, 3.0], [2.0, 5.0]])
-    5.0
-    >>> exact_bound([[1.0, 3.0, 0.0], [2.0, 5.0, 0.0]], mass=[2, 1])
-    4.0
-    """
-    cost, masses = _as_problem(G, mass)
-    if mass is None and cost.shape[0] == cost.shape[1]:
-        return float(cost[scipy.optimize.linear_sum_assignment(cost)].sum())
-    counts = np.rint(masses).astype(np.int64)
-    if not np.array_equal(counts, masses):
-        raise ValueError(
-            "exact_bound needs whole masses; got fractions: use lower_bound, or masses times a "
-            "common denominator."
-        )
-    total, m = int(counts.sum()), cost.shape[1]
-    g = math.gcd(total, m)
-    copies = np.repeat(np.repeat(cost, counts * (m // g), axis=0), total // g, axis=1)
-    return float(copies[scipy.optimize.linear_sum_assignment(copies)].sum() * (g / m))

@@ -5,31 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, compiled
 
-Pointer = NDArray[np.int32]
-
 # Exponents farther below the largest are left out: together they are below 1e-8 of a membership.
 _NEGLIGIBLE = -25.0
-
-
-@compiled(fastmath=FAST)
-def add_neighbors(
-    start: Pointer, neighbor: Pointer, weight: FloatArray, q: FloatArray, links: FloatArray
-) -> None:
-    """Write sum_j a_ij q_j to row i of ``links``, for weights in CSR form. O(E k)."""
-    n, k = q.shape
-    for i in range(n):
-        row = links[i]
-        for g in range(k):
-            row[g] = 0.0
-        for p in range(start[i], start[i + 1]):
-            other, a = q[neighbor[p]], weight[p]
-            for g in range(k):
-                row[g] += a * other[g]
 
 
 @compiled(fastmath=FAST)

@@ -3,11 +3,12 @@
 The first call of a kernel compiles it, for a few tenths of a second; later processes load it from
 the cache, which is beside the package, in the user's cache folder, or in NUMBA_CACHE_DIR. Tuples of
 arrays, array expressions and assignments of slices multiply the time, so kernels have few of them.
-Passes that every problem needs have a second version in numpy, for matrices of few entries.
+Only passes whose time is felt are kernels; the others are numpy, block by block.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,25 +24,11 @@ from convexhc._files import turn_at
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Matrices with at most so many entries are left to numpy where a kernel has a version in numpy: its
-# passes take some microseconds, and compiling the kernel seconds.
-_FEW_ENTRIES = 16384
-# That number is divided by this for passes of every iteration: on 34 nodes and 78 edges an
-# iteration of ADMM takes 0.7 ms in numpy and 0.3 ms in kernels.
-_ITERATIONS_SHARE = 16
 # Entries of a block that fits in the cache.
 _BLOCK = 16384
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 FAST = frozenset({"reassoc", "contract", "nsz"})
-
-
-def pays_to_compile(entries: int, *, every_iteration: bool = False) -> bool:
-    """Whether a matrix with so many entries is large enough for compiled kernels.
-
-    A pass of every iteration runs thousands of times in a path, and pays sooner.
-    """
-    return entries > (_FEW_ENTRIES // _ITERATIONS_SHARE if every_iteration else _FEW_ENTRIES)
 
 
 def blocks(shape: tuple[int, int], *, least: int = 1) -> Iterator[slice]:
@@ -55,12 +42,6 @@ def blocks(shape: tuple[int, int], *, least: int = 1) -> Iterator[slice]:
     size = max(least, _BLOCK // max(shape[1], 1), 1)
     for first in range(0, shape[0], size):
         yield slice(first, min(first + size, shape[0]))
-
-
-def interpreted(kernel: Callable[P, R]) -> Callable[P, R]:
-    """The kernel as plain Python, for tiny problems."""
-    function: Callable[P, R] = getattr(kernel, "py_func")  # noqa: B009
-    return function
 
 
 def compiled(
@@ -83,6 +64,8 @@ def compiled(
         "parallel": parallel,
         "inline": "always" if inline else "never",
         "error_model": "python" if raise_on_division else "numpy",
+        # A pointer for C, which nobody asks for.
+        "no_cfunc_wrapper": True,
     }
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -108,10 +91,22 @@ def _compile_once(kernel: Any) -> None:
 
     def compile_locked(signature: Any) -> Any:
         folder = Path(kernel.stats.cache_path)
-        with global_compiler_lock, turn_at(folder / name):
+        with global_compiler_lock, turn_at(folder / name), _no_collection():
             return compile_now(signature)
 
     kernel.compile = compile_locked
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the garbage collector, which takes a tenth of the time of the compiler."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Announcement(event.Listener):

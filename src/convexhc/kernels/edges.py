@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray
-from convexhc.kernels.compile import FAST, blocks, compiled, pays_to_compile
+from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.prox import split, split_rows
 from convexhc.kernels.threads import thread_count
 
@@ -101,41 +101,37 @@ def right_hand_side(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: i
     return out
 
 
-def penalty_value(C: FloatArray, edges: Edges) -> float:
-    """sum_e block_e |C_i - C_j|_2 + soft_e |C_i - C_j|_1, without storing differences. O(E m)."""
-    if pays_to_compile(edges.tail.size * C.shape[1]):
-        return float(_penalty_value(C, edges))
-    D = differences(C, edges)
-    lengths, absolutes = np.sqrt(np.einsum("ek,ek->e", D, D)), np.abs(D).sum(axis=1)
-    return float(edges.block @ lengths + edges.soft @ absolutes)
+def separations(C: FloatArray, edges: Edges) -> tuple[FloatArray, FloatArray]:
+    """|C_i - C_j|_2 and |C_i - C_j|_1 of every edge, without storing differences. O(E m)."""
+    length, absolute = np.empty((2, edges.tail.size))
+    _separations(C, edges.tail, edges.head, length, absolute)
+    return length, absolute
 
 
 @compiled(fastmath=FAST)
-def _penalty_value(C: FloatArray, edges: Edges) -> float:
-    total = 0.0
-    for e in range(edges.tail.size):
-        i, j = edges.tail[e], edges.head[e]
-        squares, absolutes = 0.0, 0.0
-        for k in range(C.shape[1]):
-            d = C[i, k] - C[j, k]
+def _separations(
+    C: FloatArray, tail: IntArray, head: IntArray, length: FloatArray, absolute: FloatArray
+) -> None:
+    for e in range(tail.size):
+        here, there, squares, total = C[tail[e]], C[head[e]], 0.0, 0.0
+        for k in range(here.size):
+            d = here[k] - there[k]
             squares += d * d
-            absolutes += abs(d)
-        total += edges.block[e] * math.sqrt(squares) + edges.soft[e] * absolutes
-    return total
+            total += abs(d)
+        length[e] = math.sqrt(squares)
+        absolute[e] = total
+
+
+def penalty_value(C: FloatArray, edges: Edges) -> float:
+    """sum_e block_e |C_i - C_j|_2 + soft_e |C_i - C_j|_1. O(E m)."""
+    length, absolute = separations(C, edges)
+    return float(edges.block @ length + edges.soft @ absolute)
 
 
 def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
     """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m)."""
-    if pays_to_compile(Y.size, every_iteration=True):
-        _project_dual(Y, edges, out)
-    else:
-        split_rows(Y, edges.soft, edges.block, out)
-
-
-@compiled()
-def _project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
-    for e in range(Y.shape[0]):
-        split(Y[e], edges.soft[e], edges.block[e], out[e])
+    for some in blocks(Y.shape):
+        split_rows(Y[some], edges.soft[some], edges.block[some], out[some])
 
 
 def sizes(Y: FloatArray, Z: FloatArray, stiffness: FloatArray) -> tuple[float, float]:
@@ -274,41 +270,12 @@ def z_and_dual_update(
     Z <- (X - Y) / (rho R), both in place. ``scratch.total`` gets D'(rho R Z - Y), the right-hand
     side of the next centroid step. Returns |D C - Z|^2 and |change of Z|^2, weighted by R. O(E m).
     """
-    if not pays_to_compile(Y.size, every_iteration=True):
-        return _update_in_numpy(C, Y, Z, rho, relax, edges, scratch)
     if scratch.partial_sums.shape[0] == 1:
         every = (0, edges.tail.size)
         found = _update_run(every, C, Y, Z, rho, relax, edges, scratch, scratch.total)
     else:
         found = _update_threaded(C, Y, Z, rho, relax, edges, scratch)
     return float(found[0]), float(found[1])
-
-
-def _update_in_numpy(
-    C: FloatArray,
-    Y: FloatArray,
-    Z: FloatArray,
-    rho: float,
-    relax: float,
-    edges: Edges,
-    scratch: Scratch,
-) -> tuple[float, float]:
-    D, stiff = differences(C, edges), rho * edges.stiffness[:, None]
-    X = relax * D
-    X += (1.0 - relax) * Z
-    X *= stiff
-    X += Y
-    scratch.fused[:] = split_rows(X, edges.soft, edges.block, Y)
-    X -= Y
-    new = X / stiff
-    D -= new
-    apart = np.einsum("ek,ek->e", D, D)
-    Z -= new
-    moved = np.einsum("ek,ek->e", Z, Z)
-    Z[:] = new
-    X -= Y
-    scratch.total[:] = adjoint(X, edges, C.shape[0])
-    return float(edges.stiffness @ apart), float(edges.stiffness @ moved)
 
 
 @compiled(parallel=True)

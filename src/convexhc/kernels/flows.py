@@ -6,16 +6,18 @@ depend on the number of threads.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
-from convexhc._types import BoolArray, FloatArray, IntArray
-from convexhc.kernels.compile import FAST, blocks, compiled, pays_to_compile
+from convexhc._types import FloatArray, IntArray
+from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
+from convexhc.kernels.edges import Edges, adjoint
+from convexhc.kernels.rows import lengths
 from convexhc.kernels.threads import WORTH_SHARING, thread_count
 
 Real = NDArray[Any]
@@ -61,9 +63,6 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
     and D = diag(pivot). O(m nnz(L)), by panels of columns: the factor is read once per panel, and
     every step is a vector operation on a row of it.
     """
-    if not pays_to_compile(max(4 * X.shape[0] ** 2, X.size)):
-        _substitute_in_numpy(X, start, row, value, pivot)
-        return
     if thread_count() > 1 and value.size * X.shape[1] > WORTH_SHARING:
         _substitute_threaded(X, start, row, value, pivot)
         return
@@ -72,35 +71,13 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
         _substitute_panel(X, first, last, start, row, value, pivot)
 
 
-def _substitute_in_numpy(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) -> None:
-    columns = [slice(*ends) for ends in pairwise(start.tolist())]
-    for j, below in enumerate(columns):
-        X[row[below]] -= value[below, None] * X[j]
-    for j, below in reversed(list(enumerate(columns))):
-        X[j] = X[j] / pivot[j] - (value[below, None] * X[row[below]]).sum(axis=0)
-
-
 def add_squares(
     X: FloatArray, tail: IntArray, head: IntArray, conductance: FloatArray, out: FloatArray
 ) -> None:
     """Add sum_k Y_ek^2 of the flow Y_e = conductance_e (X_i - X_j) to ``out``. O(E m)."""
-    if pays_to_compile(tail.size * X.shape[1]):
-        _add_squares(X, tail, head, conductance, out)
-    else:
-        Y = conductance[:, None] * (X[tail] - X[head])
-        out += np.einsum("ek,ek->e", Y, Y)
-
-
-@compiled(fastmath=FAST)
-def _add_squares(
-    X: FloatArray, tail: IntArray, head: IntArray, conductance: FloatArray, out: FloatArray
-) -> None:
-    for e in range(tail.size):
-        i, j, total = tail[e], head[e], 0.0
-        for k in range(X.shape[1]):
-            apart = X[i, k] - X[j, k]
-            total += apart * apart
-        out[e] += conductance[e] * conductance[e] * total
+    for some in blocks((tail.size, X.shape[1])):
+        apart = X[tail[some]] - X[head[some]]
+        out[some] += conductance[some] ** 2 * np.einsum("ek,ek->e", apart, apart)
 
 
 class _Network(NamedTuple):
@@ -175,7 +152,6 @@ def potentials(
     return X
 
 
-@compiled(fastmath=frozenset({"contract"}))
 def gathered(
     Y: FloatArray, other: FloatArray, along: float, pair: IntArray, part: FloatArray, count: int
 ) -> FloatArray:
@@ -183,69 +159,38 @@ def gathered(
 
     Rows with pair -1 are skipped.
     """
-    out = np.zeros((count, Y.shape[1]))
-    for e in range(pair.size):
-        if pair[e] >= 0:
-            row, one, two = out[pair[e]], Y[e], other[e]
-            for k in range(one.size):
-                row[k] += part[e] * (one[k] + along * (two[k] - one[k]))
-    return out
+    kept = np.flatnonzero(pair >= 0)
+    line, first = Y[kept], np.arange(kept.size + 1)
+    if along != 0.0:
+        line += along * (other[kept] - line)
+    return np.asarray(csc_array((part[kept], pair[kept], first), (count, kept.size)) @ line)
 
 
-@compiled(fastmath=frozenset({"contract"}))
 def spread(Z: FloatArray, pair: IntArray, part: FloatArray, rest: FloatArray) -> FloatArray:
     """Inverse of `gathered`: row e is its part of the row of its pair, or row e of ``rest``."""
-    out = np.empty(rest.shape)
-    for e in range(pair.size):
-        if pair[e] >= 0:
-            for k in range(rest.shape[1]):
-                out[e, k] = part[e] * Z[pair[e], k]
-        else:
-            for k in range(rest.shape[1]):
-                out[e, k] = rest[e, k]
+    out, kept = rest.copy(), np.flatnonzero(pair >= 0)
+    out[kept] = part[kept, None] * Z[pair[kept]]
     return out
 
 
-@compiled(fastmath=FAST)
 def scaled_inside(
-    Y: FloatArray,
-    wanted: FloatArray,
-    tail: IntArray,
-    head: IntArray,
-    inside: BoolArray,
-    labels: IntArray,
-    most: float,
+    Y: FloatArray, wanted: FloatArray, edges: Edges, labels: IntArray, most: float
 ) -> None:
     """Scale the flow within every cluster by one factor, in place, to fit the demand ``wanted``.
 
-    The flow between clusters is subtracted from ``wanted`` (n x m), in place. The factor of a
-    cluster is the least-squares fit to the rest, clipped to between zero and ``most``. O(E m).
+    The flow between clusters is met first. The factor of a cluster is the least-squares fit to the
+    rest of ``wanted`` (n x m), clipped to between zero and ``most``. O(E m).
     """
-    m, count = Y.shape[1], labels.max() + 1
-    had = np.zeros(wanted.shape)
-    for e in range(tail.size):
-        y = Y[e]
-        if inside[e]:
-            one, other = had[tail[e]], had[head[e]]
-            for k in range(m):
-                one[k] += y[k]
-                other[k] -= y[k]
-        else:
-            one, other = wanted[tail[e]], wanted[head[e]]
-            for k in range(m):
-                one[k] -= y[k]
-                other[k] += y[k]
-    along, length = np.zeros(count), np.zeros(count)
-    for i in range(labels.size):
-        for k in range(m):
-            along[labels[i]] += wanted[i, k] * had[i, k]
-            length[labels[i]] += had[i, k] * had[i, k]
-    for e in range(tail.size):
-        g = labels[tail[e]]
-        if inside[e] and length[g] > 0.0:
-            factor, y = min(max(along[g] / length[g], 0.0), most), Y[e]
-            for k in range(m):
-                y[k] *= factor
+    group = labels[edges.tail]
+    inside = group == labels[edges.head]
+    within, n = np.flatnonzero(inside), labels.size
+    had = adjoint(Y[within], edges.at(within), n)
+    between = np.flatnonzero(~inside)
+    rest = wanted - adjoint(Y[between], edges.at(between), n)
+    along, squares = (np.bincount(labels, np.einsum("ik,ik->i", X, had)) for X in (rest, had))
+    factor = np.divide(along, squares, out=np.ones_like(along), where=squares > 0.0)
+    factor[squares > 0.0] = factor[squares > 0.0].clip(0.0, most)
+    Y[within] *= factor[group[within], None]
 
 
 def surplus(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
@@ -257,15 +202,11 @@ def surplus(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
     """
     for some in blocks(Y.shape):
         over = np.maximum(np.abs(Y[some]) - soft[some, None], 0.0)
-        inside = _lengths(over) <= block[some]
+        inside = lengths(over) <= block[some]
         low, high = np.zeros(len(over)), over.max(axis=1, initial=0.0)
         for _ in range(60):
             t = 0.5 * (low + high)
-            enough = _lengths(np.maximum(over - t[:, None], 0.0)) <= block[some]
+            enough = lengths(np.maximum(over - t[:, None], 0.0)) <= block[some]
             high, low = np.where(enough, t, high), np.where(enough, low, t)
         most = np.where(inside, 0.0, high)[:, None]
         Y[some] = np.copysign(np.minimum(most, over), Y[some])
-
-
-def _lengths(X: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt(np.einsum("ek,ek->e", X, X)))

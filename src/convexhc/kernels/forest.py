@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from convexhc._types import FloatArray, IntArray
-from convexhc.kernels.compile import compiled
 
 
 class Forest(NamedTuple):
@@ -28,51 +30,32 @@ def rooted_forest(n: int, tail: IntArray, head: IntArray) -> Forest:
     >>> forest.parent, forest.edge, forest.root
     (array([-1, -1,  0]), array([-1, -1,  0]), array([0, 1, 0]))
     """
-    ends = np.concatenate([tail, head]).astype(np.int64)
-    neighbor = np.concatenate([head, tail]).astype(np.int64)
-    number = np.tile(np.arange(tail.size), 2)
-    by_end = np.argsort(ends, kind="stable")
-    start = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))]).astype(np.int64)
-    out = Forest(*(np.full(n, -1, np.int64) for _ in range(4)))
-    _traverse(start, neighbor[by_end], number[by_end], out.order, out.parent, out.edge, out.root)
-    return out
+    trees, member = connected_components(coo_array((np.ones(tail.size), (tail, head)), (n, n)))
+    first = np.unique(member, return_index=True)[1]
+    # One more node, joined to all roots, is the root of everything.
+    ends = np.concatenate([tail, np.full(trees, n)]), np.concatenate([head, first])
+    whole = csr_array((np.ones(ends[0].size), ends), shape=(n + 1, n + 1))
+    order, parent = breadth_first_order(whole, n, directed=False)
+    above = np.where(parent[:n] == n, -1, parent[:n]).astype(np.int64)
+    edge = np.full(n, -1)
+    edge[np.where(above[head] == tail, head, tail)] = np.arange(tail.size)
+    return Forest(order[1:].astype(np.int64), above, edge, first[member])
 
 
-@compiled()
-def _traverse(
-    start: IntArray,
-    neighbor: IntArray,
-    number: IntArray,
-    order: IntArray,
-    parent: IntArray,
-    edge: IntArray,
-    root: IntArray,
-) -> None:
-    reached, looked = 0, 0
-    for first in range(root.size):
-        if root[first] >= 0:
-            continue
-        root[first] = first
-        order[reached] = first
-        reached += 1
-        while looked < reached:
-            i = order[looked]
-            looked += 1
-            for p in range(start[i], start[i + 1]):
-                j = neighbor[p]
-                if root[j] < 0:
-                    root[j], parent[j], edge[j] = first, i, number[p]
-                    order[reached] = j
-                    reached += 1
-
-
-@compiled()
 def subtree_sums(order: IntArray, parent: IntArray, X: FloatArray) -> FloatArray:
-    """Sum of the rows of X over the subtree under every node. O(n m)."""
-    out = X.copy()
-    for p in range(order.size - 1, -1, -1):
-        i = order[p]
-        if parent[i] >= 0:
-            for k in range(X.shape[1]):
-                out[parent[i], k] += out[i, k]
+    """Sum of the rows of X over the subtree under every node. O(n m).
+
+    In an order by breadth first, the children of a node follow each other, and so do the levels.
+    """
+    out, above = X.copy(), parent[order]
+    # The place of every node in the order; -1 for the parent of a root.
+    place = np.full(order.size + 1, -1)
+    place[order] = np.arange(order.size)
+    borders = [int(np.searchsorted(place[above], 0))]
+    while borders[-1] < order.size:
+        borders.append(int(np.searchsorted(place[above], borders[-1])))
+    for start, stop in reversed(list(pairwise(borders))):
+        parents = above[start:stop]
+        child = np.flatnonzero(np.diff(parents, prepend=-1))
+        out[parents[child]] += np.add.reduceat(out[order[start:stop]], child)
     return out

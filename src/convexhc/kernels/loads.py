@@ -13,7 +13,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
-from convexhc.kernels.compile import compiled, pays_to_compile
+from convexhc.kernels.compile import compiled
 from convexhc.kernels.threads import WORTH_SHARING, thread_count
 
 Real = NDArray[Any]
@@ -111,30 +111,11 @@ def tally(X: Real, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
         for found in (out.excess, out.further, out.most, out.lacking):
             found[:] = np.inf
         return
-    if not pays_to_compile(out.excess.size * X.shape[1]):
-        _tally_in_numpy(X, R, net, stretch, out)
-        return
     runs = thread_count() if net.edge.size * X.shape[1] > WORTH_SHARING else 1
     if runs > 1:
         _tally_threaded(runs, X, R, net, stretch, out)
     else:
         _tally_run((0, X.shape[0]), X, R, net, stretch, out)
-
-
-def _tally_in_numpy(X: Real, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
-    node = np.repeat(np.arange(X.shape[0]), np.diff(net.start))
-    Y = net.conductance[:, None] * (X[node] - X[net.other])
-    left = R.astype(np.float64)
-    np.subtract.at(left, node, Y)
-    for found, entries in ((out.wanted, R), (out.lacking, left)):
-        np.maximum(found, np.abs(entries).max(axis=1, initial=0.0), out=found)
-    once = net.other > node
-    flow, edge = np.abs(Y[once]), net.edge[once]
-    for total, soft in ((out.excess, net.soft), (out.further, net.soft / stretch)):
-        over = np.maximum(flow - soft[edge, None], 0.0)
-        total[edge] += np.einsum("ek,ek->e", over, over)
-    most = np.where(net.peaked[edge], flow.max(axis=1, initial=0.0), 0.0)
-    out.most[edge] = np.maximum(out.most[edge], most)
 
 
 @compiled(fastmath=_FINITE)

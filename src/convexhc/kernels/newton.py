@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from convexhc._types import BoolArray, FloatArray
-from convexhc.kernels.compile import FAST, compiled
+from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
-from convexhc.kernels.edges import Edges
-from convexhc.kernels.prox import split
+from convexhc.kernels.edges import Edges, separations
+from convexhc.kernels.rows import lengths
 
 
 class Response(NamedTuple):
@@ -173,67 +173,37 @@ def _response_3(
 _GENERAL_RESPONSE = {2: _response_2, 3: _response_3}
 
 
-@compiled()
 def well_inside(Y: FloatArray, edges: Edges, share: float) -> BoolArray:
     """Whether every row of Y is in its dual ball scaled by ``share``. O(E m)."""
-    out, rest = np.empty(Y.shape[0], np.bool_), np.empty(Y.shape[1])
-    for e in range(Y.shape[0]):
-        out[e] = split(Y[e], share * edges.soft[e], share * edges.block[e], rest)
+    out = np.empty(Y.shape[0], np.bool_)
+    for some in blocks(Y.shape):
+        over = np.maximum(np.abs(Y[some]) - share * edges.soft[some, None], 0.0)
+        out[some] = lengths(over) <= share * edges.block[some]
     return out
 
 
-@compiled(fastmath=FAST)
-def edge_lengths(C: FloatArray, edges: Edges) -> FloatArray:
-    """|C_i - C_j| for every edge. O(E m)."""
-    out = np.empty(edges.tail.size)
-    for e in range(edges.tail.size):
-        i, j, squares = edges.tail[e], edges.head[e], 0.0
-        for k in range(C.shape[1]):
-            apart = C[i, k] - C[j, k]
-            squares += apart * apart
-        out[e] = math.sqrt(squares)
-    return out
-
-
-@compiled(fastmath=FAST)
 def cheap_to_fuse(C: FloatArray, mass: FloatArray, edges: Edges, allowance: float) -> BoolArray:
     """Whether fusing the ends of an edge costs at most ``allowance``, for every edge. O(E m).
 
     The cost is the penalty of the edge plus that of moving both ends to their mean. The penalty
     alone does not suffice: it is negligible for a long edge of very small weight.
     """
-    out = np.empty(edges.tail.size, np.bool_)
-    for e in range(edges.tail.size):
-        i, j = edges.tail[e], edges.head[e]
-        here, there = C[i], C[j]
-        squares, absolutes = 0.0, 0.0
-        for k in range(C.shape[1]):
-            apart = here[k] - there[k]
-            squares += apart * apart
-            absolutes += abs(apart)
-        cost = edges.block[e] * math.sqrt(squares) + edges.soft[e] * absolutes
-        cost += 0.5 * mass[i] * mass[j] / (mass[i] + mass[j]) * squares
-        out[e] = cost <= allowance
-    return out
+    length, absolute = separations(C, edges)
+    one, other = mass[edges.tail], mass[edges.head]
+    cost = edges.block * length + edges.soft * absolute
+    cost += 0.5 * one * other / (one + other) * length**2
+    return np.asarray(cost <= allowance)
 
 
-@compiled(fastmath=FAST)
 def fidelity_gradient(
     C: FloatArray, target: FloatArray, mass: FloatArray, total: FloatArray, G: FloatArray
 ) -> tuple[float, float]:
     """Write G = mass (C - target) + total; return the fidelity and 1/2 sum_i |G_i|^2 / mass_i."""
-    value, inner = 0.0, 0.0
-    for i in range(C.shape[0]):
-        squares, slope = 0.0, 0.0
-        for k in range(C.shape[1]):
-            away = C[i, k] - target[i, k]
-            g = mass[i] * away + total[i, k]
-            G[i, k] = g
-            squares += away * away
-            slope += g * g
-        value += mass[i] * squares
-        inner += slope / mass[i]
-    return 0.5 * value, 0.5 * inner
+    away = C - target
+    np.multiply(mass[:, None], away, out=G)
+    value = float(np.vdot(G, away))
+    G += total
+    return 0.5 * value, 0.5 * float((np.einsum("ik,ik->i", G, G) / mass).sum())
 
 
 class _System(NamedTuple):

@@ -38,7 +38,7 @@ def split(x: FloatArray, soft: float, block: float, inside: FloatArray) -> bool:
 
 
 def split_rows(X: FloatArray, soft: FloatArray, block: FloatArray, inside: FloatArray) -> BoolArray:
-    """`split` of every row, in numpy, for matrices too small for a kernel. O(rows x columns)."""
+    """`split` of every row. O(rows x columns)."""
     kept = np.abs(X)
     kept -= soft[:, None]
     np.maximum(kept, 0.0, out=kept)

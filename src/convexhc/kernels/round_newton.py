@@ -36,10 +36,9 @@ class RoundSystem(NamedTuple):
 
 @compiled(fastmath=FAST)
 def _fill(
-    sigma: float,
     system: RoundSystem,
     heavy: IntArray,
-    bend: FloatArray,
+    roots: FloatArray,
     kept: FloatArray,
     diagonal: FloatArray,
 ) -> None:
@@ -49,7 +48,7 @@ def _fill(
             diagonal[i, k] = system.mass[i]
     for at in range(heavy.size):
         i, j, stiffness, e = system.tail[at], system.head[at], system.stiffness[at], heavy[at]
-        root, row = np.sqrt(sigma * bend[e]) * _SHORTENED, system.bent[at]
+        root, row = roots[at], system.bent[at]
         one, other, y = diagonal[i], diagonal[j], kept[e]
         for k in range(m):
             p = root * y[k]
@@ -77,7 +76,7 @@ def round_system(
     bent = np.empty((heavy.size, m), np.float32)
     system = RoundSystem(np.maximum(rest, mass), tail, head, stiffness, bent)
     diagonal = np.empty((n, m))
-    _fill(sigma, system, heavy, at.bend, at.kept, diagonal)
+    _fill(system, heavy, _SHORTENED * np.sqrt(sigma * at.bend[heavy]), at.kept, diagonal)
     return system, diagonal
 
 
@@ -111,7 +110,6 @@ def curvature_product(system: RoundSystem, X: FloatArray, out: FloatArray) -> fl
     return inner
 
 
-@compiled(fastmath=FAST)
 def advance(
     step: float,
     P: FloatArray,
@@ -122,14 +120,7 @@ def advance(
     diagonal: FloatArray,
 ) -> float:
     """X += step P, R -= step Q, Z = R / diagonal; return <R, Z>. O(n m)."""
-    n, m = X.shape
-    square = 0.0
-    for i in range(n):
-        p, q, x, r, z, d = P[i], Q[i], X[i], R[i], Z[i], diagonal[i]
-        for k in range(m):
-            x[k] += step * p[k]
-            rest = r[k] - step * q[k]
-            r[k] = rest
-            z[k] = rest / d[k]
-            square += rest * z[k]
-    return square
+    X += np.multiply(step, P, out=Z)
+    R -= np.multiply(step, Q, out=Z)
+    np.divide(R, diagonal, out=Z)
+    return float(np.vdot(R, Z))

@@ -1,4 +1,4 @@
-"""Operations on the rows of a matrix: permutations, means, interpolation, prescribed sums."""
+"""Rows of a matrix: lengths, permutations, means, interpolation, prescribed sums."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray, Labels
-from convexhc.kernels.compile import FAST, compiled
 
 Real = NDArray[Any]
+
+
+def lengths(X: FloatArray) -> FloatArray:
+    """Euclidean norm of every row. O(n m)."""
+    return np.asarray(np.sqrt(np.einsum("ik,ik->i", X, X)))
 
 
 def group_means(C: FloatArray, labels: Labels, mass: FloatArray) -> FloatArray:
@@ -33,51 +37,23 @@ def interpolate_rows(A: FloatArray, B: FloatArray, t: FloatArray) -> FloatArray:
     return out
 
 
-@compiled(fastmath=FAST)
 def gather_rows(R: FloatArray, rows: IntArray, mass: FloatArray, out: Real) -> None:
     """Row j of ``out`` is row ``rows[j]`` of R times its mass, in the precision of ``out``."""
-    for j in range(rows.size):
-        i = rows[j]
-        factor = mass[i]
-        for k in range(R.shape[1]):
-            out[j, k] = factor * R[i, k]
+    np.multiply(R[rows], mass[rows, None], out=out, casting="same_kind")
 
 
-@compiled(fastmath=FAST)
 def scatter_rows(X: Real, rows: IntArray) -> FloatArray:
     """Row ``rows[j]`` of the result is row j of X. O(n m)."""
     out = np.empty(X.shape)
-    for j in range(rows.size):
-        i = rows[j]
-        for k in range(X.shape[1]):
-            out[i, k] = X[j, k]
+    out[rows] = X
     return out
 
 
-@compiled(fastmath=FAST)
 def fix_row_sums(C: FloatArray, total: float) -> None:
     """Add a constant to every row, in place, so that it sums to ``total``. O(n m)."""
-    m = C.shape[1]
-    for i in range(C.shape[0]):
-        row_sum = 0.0
-        for k in range(m):
-            row_sum += C[i, k]
-        shift = (total - row_sum) / m
-        for k in range(m):
-            C[i, k] += shift
+    C += ((total - C.sum(axis=1)) / C.shape[1])[:, None]
 
 
-@compiled(fastmath=FAST)
 def fix_column_sums(C: FloatArray, mass: FloatArray, total: float) -> None:
     """Add a constant to every column, in place, so that mass' C equals ``total``. O(n m)."""
-    n, m = C.shape
-    shift, weight = np.zeros(m), 0.0
-    for i in range(n):
-        weight += mass[i]
-        for k in range(m):
-            shift[k] += mass[i] * C[i, k]
-    for k in range(m):
-        shift[k] = (total - shift[k]) / weight
-    for i in range(n):
-        for k in range(m):
-            C[i, k] += shift[k]
+    C += (total - mass @ C) / mass.sum()

@@ -12,9 +12,6 @@ from convexhc._types import FloatArray
 from convexhc.kernels import assignment, birkhoff, simplex
 from convexhc.model.metric import EUCLIDEAN, InnerProduct
 
-# Number of columns up to which the exact assignment is as fast as the bound.
-_EXACT_ASSIGNMENT_NODES = 100
-
 
 class Projected(NamedTuple):
     """A projection C = max(X + u 1' + 1 v', 0) and its multipliers (u, v), for a warm start."""
@@ -77,16 +74,13 @@ class DoublyStochastic:
         return Projected(done.C, (done.u, done.v))
 
     def minimum(self, G: FloatArray, potentials: tuple[FloatArray, FloatArray] | None) -> float:
-        """Minimum of a linear assignment: exact for small G, else bounded by dual potentials.
+        """Minimum of a linear assignment, bounded by dual potentials.
 
         At a minimiser Q, the projection of Q - t G is Q itself for any t > 0, and its multipliers
         divided by t are optimal potentials: the bound, O(N^2), is tight there.
         """
-        mass = self.metric.mass
-        if G.shape[1] <= _EXACT_ASSIGNMENT_NODES:
-            return float(assignment.exact_bound(G, mass=mass))
         u, v = potentials if potentials is not None else (np.zeros(n) for n in G.shape)
-        return float(assignment.lower_bound(G, u, v, mass=mass)[0])
+        return float(assignment.lower_bound(G, u, v, mass=self.metric.mass)[0])
 
     def residual(self, C: FloatArray) -> float:
         """Largest error of a row or column sum, or largest negative entry."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ParamSpec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,8 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import spilu
 
 from convexhc._types import FloatArray, IntArray
-from convexhc.kernels.compile import interpreted, pays_to_compile
 from convexhc.kernels.elimination import count_fill, eliminate
 from convexhc.model.factorization import FACTOR_DENSITY, SparseFactor
-
-P = ParamSpec("P")
 
 
 def elimination_order(n: int, tail: IntArray, head: IntArray) -> IntArray:
@@ -61,7 +57,7 @@ class Elimination:
         """Parents in the elimination tree, and pointers to the columns of L."""
         parent = np.full(self.n, -1)
         count = np.zeros(self.n, np.int64)
-        self._version(count_fill)(self._start, self._other, parent, count)
+        count_fill(self._start, self._other, parent, count)
         return parent, np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
 
     @property
@@ -73,10 +69,6 @@ class Elimination:
     def is_dense(self) -> bool:
         """Whether L is so full that it is better stored as a square."""
         return bool(self.column[-1] > FACTOR_DENSITY * self.n**2)
-
-    def _version(self, kernel: Callable[P, None]) -> Callable[P, None]:
-        """The compiled kernel, or for few nodes the interpreted one."""
-        return kernel if pays_to_compile(4 * self.n**2) else interpreted(kernel)
 
     def factor(self, conductance: FloatArray) -> SparseFactor | DenseFactor:
         """Factor under positive conductances."""
@@ -95,7 +87,7 @@ class Elimination:
 
     def _sparse_factor(self, conductance: FloatArray, degree: FloatArray) -> SparseFactor:
         row, value = np.empty(self.column[-1], np.int32), np.empty(self.column[-1])
-        self._version(eliminate)(
+        eliminate(
             self._start,
             self._other,
             conductance[self._edge],

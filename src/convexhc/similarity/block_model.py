@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from convexhc._types import FloatArray, Labels
-from convexhc.kernels.block_model import add_neighbors, update_memberships
+from convexhc.kernels.block_model import update_memberships
 from convexhc.kernels.labels import numbered
 
 
@@ -60,10 +60,9 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
         return _sparse_memberships(sparse.csr_array(adjacency / mean), degree, labels)
     q = np.zeros((n, k))
     q[np.arange(n), labels] = 1.0
-    links, total = np.empty((n, k)), float(degree.sum())
-    weight = adjacency.data / mean
+    scaled, total = adjacency / mean, float(degree.sum())
     for _ in range(SETTINGS.max_updates):
-        add_neighbors(adjacency.indptr, adjacency.indices, weight, q, links)
+        links = np.asarray(scaled @ q)
         volume = degree @ q
         inside, outside = _densities(np.einsum("ig,ig->g", q, links), volume, total)
         if inside is None:
