@@ -79,6 +79,11 @@ def warning_text(path: Path) -> str:
 
 
 def suggest(path: Path, min_cluster_size: int | None = None) -> Suggestion:
+    """`Path.suggestion`, or with another minimum size of clusters the one so made."""
+    return path.suggestion if min_cluster_size is None else made_suggestion(path, min_cluster_size)
+
+
+def made_suggestion(path: Path, min_cluster_size: int | None = None) -> Suggestion:
     """The pruning of `FlatClusters.best_scale`; without a graph, the plateau of `Tree.suggest`."""
     scale = path.flat_clusters.best_scale(min_cluster_size)
     if scale is None:
