@@ -115,7 +115,9 @@ def test_agreement_decides_what_survives():
 
 def test_the_summary_lists_the_scales():
     text = path_of().summary()
-    assert "scales:\n  6 clusters: lasts while lam grows 5-fold (1 to 5), modularity" in text
+    assert (
+        "scales that last:\n  6 clusters: lasts while lam grows 5-fold (1 to 5), modularity" in text
+    )
 
 
 def counted_at(path, lam):

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from convexhc._extras import required
-from convexhc._text import counted
+from convexhc._text import counted, format_number
 from convexhc.path.suggestion import warning_text
 from convexhc.solvers.solution import Status
 from convexhc.tree import Plateau
@@ -28,7 +28,8 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
         certificate = "certificate: none, the smooth model has a closed form"
     lines = [
         f"{len(path.names)} nodes, {counted(int(path.components.max()) + 1, 'component')}, "
-        f"{len(path.levels)} lam from {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}",
+        f"{len(path.levels)} lam from {format_number(path.lambdas[0])} to "
+        f"{format_number(path.lambdas[-1])}",
         certificate + (f"; {unsolved} lam not solved" if unsolved else ""),
         *([f"proof: {proof_text(path)}"] if path.proof.exists else []),
         f"nested: {'yes' if path.is_nested else 'no, ' + counted(len(path.splits), 'split')}",
@@ -39,7 +40,7 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
     elif path.structure is not None:
         lines.append(f"structure: {path.structure}")
     if path.scales:
-        lines += ["scales:", *(f"  {scale}" for scale in path.scales)]
+        lines += ["scales that last:", *(f"  {scale}" for scale in path.scales)]
     lines.append("widest plateaus:")
     lines += [f"  {plateau.n_clusters:5d} {_range(plateau)}" for plateau in widest]
     if path.tree.root_joins:
@@ -81,4 +82,4 @@ def proof_text(path: Path) -> str:
 def _range(plateau: Plateau) -> str:
     """The range of lam of a plateau, as text."""
     noun = "cluster" if plateau.n_clusters == 1 else "clusters"
-    return f"{noun} for lam {plateau.lam_from:.4g} to {plateau.lam_to:.4g}"
+    return f"{noun} for lam {format_number(plateau.lam_from)} to {format_number(plateau.lam_to)}"
