@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from convexhc._extras import required
 from convexhc._text import counted, format_number
 from convexhc.path.suggestion import warning_text
@@ -67,16 +69,19 @@ def frame_of(path: Path) -> Any:
 
 
 def proof_text(path: Path) -> str:
-    """How many partitions are proven, and which nodes are in doubt at the suggested scale."""
+    """How many partitions are proven, and which nodes are in doubt near the suggested scale."""
     proof, lam = path.proof, path.suggestion.plateau.lam_from
+    # A pruning is not a solution: what is proven is the level nearest to it.
+    exact = np.array_equal(path.labels(lam=lam), path.suggestion.labels)
+    where = "the suggested scale" if exact else "the level nearest to the suggested scale"
     text = f"{proof.n_proven} of {counted(len(path.levels), 'partition')} proven"
     doubt = [str(name) for name in proof.in_doubt(lam)]
     if not doubt:
-        return f"{text}, with that of the suggested scale"
+        return f"{text}, with that of {where}"
     if len(doubt) > MAX_NAMES:
         count = f"{len(doubt)} of {len(path.names)} nodes"
-        return f"{text}; at the suggested scale the clusters of {count} are not"
-    return f"{text}; in doubt at the suggested scale: {', '.join(doubt)}"
+        return f"{text}; at {where} the clusters of {count} are not"
+    return f"{text}; in doubt at {where}: {', '.join(doubt)}"
 
 
 def _range(plateau: Plateau) -> str:
