@@ -15,9 +15,9 @@ import pytest
 import convexhc
 from convexhc import Support
 from convexhc.api import cohort
+from convexhc.path.scales import SETTINGS
 from convexhc.progress_line import ProgressLine
 from convexhc.resampling.comparison import Reference
-from convexhc.path.scales import SETTINGS
 from convexhc.resampling.draws import draws
 from convexhc.resampling.run import options_of
 from convexhc.tree.clades import transfer_support
