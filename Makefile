@@ -33,13 +33,14 @@ fuzz: $(VENV)/dev.stamp ## damaged files, killed fits, nasty problems, poisoned 
 	$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m fuzz.problems
 	$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m fuzz.cohort
 
-bench: $(VENV)/dev.stamp ## time solvers, paths, points, features, cohorts and the smooth model, side by side
+bench: $(VENV)/dev.stamp ## time solvers, paths, points, features, cohorts, support and the smooth model, side by side
 	$(BIN)/python benchmarks/first_use.py
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/paths.py
 	$(BIN)/python benchmarks/points.py --sizes 1000 5000
 	$(BIN)/python benchmarks/features.py --nodes 1000 5000 --agreement 300
 	$(BIN)/python benchmarks/cohort.py
+	$(BIN)/python benchmarks/support.py
 	$(BIN)/python benchmarks/smooth.py --nodes 10000 100000
 
 quality: $(VENV)/dev.stamp ## clusters against known groups, beside other methods (minutes: QUALITY=--quick)

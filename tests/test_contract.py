@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import convexhc
 from convexhc import Status
+from convexhc._text import format_number
 from convexhc.commands.folder import labels_csv
 from convexhc.model.problem import graph_problem, smooth_problem
 from convexhc.plots.selection import select_cut, select_level
@@ -376,17 +377,34 @@ def test_all_outputs_use_the_same_suggested_scale(data, space):
     chosen = path.suggested_plateau
     assert chosen == fitted.plateau_ == suggestion.plateau
     assert chosen in path.plateaus
-    assert f"near lam {chosen.lam_from:.4g} to {chosen.lam_to:.4g}" in path.summary()
+    low, high = format_number(chosen.lam_from), format_number(chosen.lam_to)
+    assert f"near lam {low} to {high}" in path.summary()
     page = path_data(path)
     assert page["plateaus"][page["suggested"]][:3] == [
         chosen.n_clusters,
         chosen.lam_from,
         chosen.lam_to,
     ]
+    # Figures show the suggested clusters, and where they are no level, say so.
     level = select_level(path)
-    assert level.n_clusters == chosen.n_clusters
-    assert chosen.lam_from <= level.lam <= chosen.lam_to
-    np.testing.assert_array_equal(level.labels, path.labels(lam=chosen.lam_from))
+    np.testing.assert_array_equal(level.labels, suggestion.labels)
+    assert level.lam == chosen.lam_from
+    assert level.exact == np.array_equal(level.labels, path.labels(lam=chosen.lam_from))
+    labels, line = select_cut(path)
+    np.testing.assert_array_equal(labels, suggestion.labels)
+    same = np.array_equal(labels, path.tree.labels(n_clusters=suggestion.n_clusters))
+    assert (line is not None) == same
+
+
+@pytest.mark.parametrize("data", SCALES)
+def test_a_number_of_clusters_is_one_pruning_in_every_figure(data):
+    path = convexhc.solve_path(
+        SCALES[data], weights=None if data == "all at once" else 10, tol=1e-3
+    )
+    for count in range(1, min(6, len(path.names) + 1)):
+        expected = path.labels(n_clusters=count)
+        np.testing.assert_array_equal(select_level(path, n_clusters=count).labels, expected)
+        np.testing.assert_array_equal(select_cut(path, n_clusters=count)[0], expected)
 
 
 @pytest.mark.parametrize("data", SCALES)

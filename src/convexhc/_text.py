@@ -1,6 +1,8 @@
-"""Numbers as text: durations, counts with their noun, short decimals."""
+"""Numbers as text: durations, counts with their noun, short decimals; lam on a page."""
 
 from __future__ import annotations
+
+import re
 
 
 def clock(seconds: float) -> str:
@@ -32,3 +34,14 @@ def format_number(value: float) -> str:
     ('0.0123', '1230', '2.5e+07')
     """
     return f"{float(f'{value:.3g}'):g}"
+
+
+def on_page(text: str) -> str:
+    """A text of the library as a page shows it: with the letter for the word ``lam``.
+
+    Examples
+    --------
+    >>> on_page("lasts while lam grows, in all lambdas")
+    'lasts while λ grows, in all lambdas'
+    """
+    return re.sub(r"\blam\b", "\u03bb", text)

@@ -147,6 +147,22 @@ def test_groups_by_name_and_by_position_are_the_same(made):
         made.compare([1, 2])
 
 
+def test_the_table_has_the_scales_and_the_certificate_of_every_path(made):
+    rows = made.to_frame(GROUPS).set_index("subject")
+    assert rows.loc["p1", "scales"] == "4 2"
+    assert rows.loc["p1", "scale_ranges"] == "0.1:1 1:10"
+    for subject, each in made.paths.items():
+        counts = [scale.n_clusters for scale in each.scales]
+        assert rows.loc[subject, "scales"].split() == [str(count) for count in counts]
+        ranges = [text.split(":") for text in rows.loc[subject, "scale_ranges"].split()]
+        for scale, (low, high) in zip(each.scales, ranges, strict=True):
+            assert float(low) == pytest.approx(scale.lam_from, rel=1e-3)
+            assert float(high) == pytest.approx(scale.lam_to, rel=1e-3)
+        assert rows.loc[subject, "largest_gap"] == each.relative_gap.max()
+        assert rows.loc[subject, "proven"] == each.proof.n_proven
+        assert rows.loc[subject, "seconds"] == 1.5
+
+
 def test_the_table_has_a_row_for_every_graph_failed_ones_included(made):
     frame = made.to_frame(GROUPS)
     assert frame["subject"].tolist() == [outcome.name for outcome in made]

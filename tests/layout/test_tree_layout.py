@@ -60,10 +60,14 @@ def test_rectangles_that_exist_at_one_lam_tile_the_leaves(path, lam):
     assert stop[-1] == path[1].shape[1]
 
 
-@given(nested_paths(), st.integers(1, 14))
-def test_a_node_is_enclosed_by_the_cluster_of_all_its_leaves(path, k):
+@given(nested_paths(), st.integers(1, 14), st.integers(0, 99))
+def test_a_node_is_enclosed_by_the_cluster_of_all_its_leaves(path, k, seed):
     tree = Tree.from_partitions(*path)
     labels = tree.labels(n_clusters=k)
+    if seed:
+        # As in a pruning, a node may be in a cluster far away.
+        strays = np.random.default_rng(seed).integers(0, labels.size, 2)
+        labels[strays] = labels[strays[::-1]]
     for leaves, cluster in zip(leaves_under(tree), enclosing_cluster(tree, labels), strict=True):
         found = set(labels[list(leaves)].tolist())
         assert ({cluster} == found) if cluster >= 0 else (len(found) > 1)

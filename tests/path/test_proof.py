@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from report.examples import made_path, pruned_path
 
 import convexhc
 from convexhc.cli import main
@@ -96,14 +97,25 @@ def test_a_row_of_the_linkage_is_proven_if_both_sides_of_its_height_are(path):
 
 
 def test_the_summary_names_the_nodes_in_doubt(path):
-    assert proof_text(path).endswith("with that of the suggested scale")
+    # The two triangles are a pruning: no lam has them.
+    near = "the level nearest to the suggested scale"
+    assert proof_text(path).endswith(f"with that of {near}")
     open_ = with_proofs(path, Proof(np.arange(6), np.array([0, 0, 1, 2, 3, 4])))
     assert proof_text(open_) == (
-        f"0 of {len(path.levels)} partitions proven; in doubt at the suggested scale: 0, 1"
+        f"0 of {len(path.levels)} partitions proven; in doubt at {near}: 0, 1"
     )
     everything = with_proofs(path, Proof(np.arange(6), np.zeros(6, np.int64)))
     assert MAX_NAMES >= 6
-    assert "in doubt at the suggested scale: 0, 1, 2, 3, 4, 5" in everything.summary()
+    assert f"in doubt at {near}: 0, 1, 2, 3, 4, 5" in everything.summary()
+
+
+def test_the_proof_of_a_suggested_scale_is_that_of_its_level_or_of_the_nearest():
+    pruned = with_proofs(pruned_path(), Proof(np.arange(24), np.arange(24)))
+    text = "3 of 3 partitions proven, with that of the level nearest to the suggested scale"
+    assert proof_text(pruned) == text
+    level = made_path([1.0, 5.0], [[0, 0, 1, 1], [0] * 4])
+    level = with_proofs(level, Proof(np.arange(4), np.arange(4)))
+    assert proof_text(level) == "2 of 2 partitions proven, with that of the suggested scale"
 
 
 def test_prove_lowers_the_tolerance_until_the_partition_is_proven():

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from convexhc import as_graph
 from convexhc.graph import Graph
+from convexhc.kernels.labels import numbered_by_first
 from convexhc.path import Level, Path, Provenance
 from convexhc.solvers.solution import Status
 
@@ -112,3 +114,13 @@ def two_thousand():
     chain = np.arange(1999)
     ends = [np.append(tail[keep], chain), np.append(head[keep], chain + 1)]
     return path, Graph.from_edges(2000, place[ends[0]], place[ends[1]], names=names)
+
+
+def pruned_path():
+    """Six groups of four; one node joins its group only at the end, so that no level has them."""
+    six, two = np.repeat(np.arange(6), 4), np.repeat([0, 1], 12)
+    W = np.where(six[:, None] == six, 1.0, np.where(two[:, None] == two, 0.1, 0.01)) - np.eye(24)
+    late = np.arange(24) == 0
+    rows = [numbered_by_first(np.where(late, 9, row)) for row in (six, two)]
+    path = made_path([1.0, 5.0, 20.0], [*rows, 0 * six], centroids=False)
+    return replace(path, graph=as_graph(W))

@@ -12,9 +12,18 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from report.examples import NASTY, made_path, ring, twelve, two_thousand, unruly
+from report.examples import (
+    NASTY,
+    made_path,
+    pruned_path,
+    ring,
+    twelve,
+    two_thousand,
+    unruly,
+)
 
 import convexhc
+from convexhc._text import format_number
 from convexhc.graph import Graph
 from convexhc.model.proof import Proof
 from convexhc.report import notebook_html, report_html
@@ -152,10 +161,17 @@ def test_the_axis_starts_at_the_first_fusion(open_page):
 
 
 def test_the_page_opens_at_the_suggested_pruning(open_page):
-    path = cluster_path()
+    path = pruned_path()
     page = open_page(report_html(path))
     assert page.text("#count") == f"{path.suggestion.n_clusters} clusters"
-    assert page.text("#at").startswith("suggested: the pruning of the tree")
+    # In number and lam, the first view, the headline and the path agree.
+    plateau = path.suggested_plateau
+    low, high = format_number(plateau.lam_from), format_number(plateau.lam_to)
+    assert page.text("#at").startswith("suggested: a pruning of the tree")
+    assert page.text("#at").endswith(f"has {plateau.n_clusters} clusters, λ = {low} to {high}")
+    assert f"{path.suggestion.n_clusters} clusters" in page.text("#lead")
+    assert f"near λ {low} to {high}" in page.text("#lead")
+    assert "those inside a cluster" in page.text("#tree-caption")
     sizes = page.run(
         "return [...document.querySelectorAll('#clusters .number')].map(c => c.textContent)"
     )
@@ -165,6 +181,20 @@ def test_the_page_opens_at_the_suggested_pruning(open_page):
     assert page.text("#at").startswith("at λ")
     page.click("#scales button")
     assert page.text("#at").startswith("suggested")
+
+
+def test_a_suggested_level_is_shown_as_a_level(open_page):
+    path = cluster_path()
+    plateau = path.suggested_plateau
+    assert (path.labels(lam=plateau.lam_from) == path.suggestion.labels).all()
+    page = open_page(report_html(path))
+    low, high = format_number(plateau.lam_from), format_number(plateau.lam_to)
+    assert page.text("#at") == f"suggested: λ = {low} to {high}"
+    assert page.find("#tree .cut").is_displayed()
+    assert "left of the line" in page.text("#tree-caption")
+    page.click("#scales button:nth-of-type(2)")
+    assert page.text("#at").startswith("a scale that lasts: ")
+    assert page.text("#count") == "3 clusters"
 
 
 def test_a_suggested_pruning_of_many_nodes_is_that_of_the_path(open_page):

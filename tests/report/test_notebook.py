@@ -75,10 +75,10 @@ def test_the_sparkline_decreases_inside_its_box(path):
 @pytest.mark.parametrize(
     ("path", "description"),
     [
-        (twelve(), "from 12 clusters to 1 as lam grows from 0.01 to 10"),
-        (made_path([2.0], [[0, 1, 2]]), "3 clusters at lam = 2"),
-        (made_path([2.0], [[0, 0, 0]]), "1 cluster at lam = 2"),
-        (made_path([1.0, 2000.0], [[0, 1], [0, 1]]), "2 clusters at both ends, lam = 1 and 2000"),
+        (twelve(), "from 12 clusters to 1 as λ grows from 0.01 to 10"),
+        (made_path([2.0], [[0, 1, 2]]), "3 clusters at λ = 2"),
+        (made_path([2.0], [[0, 0, 0]]), "1 cluster at λ = 2"),
+        (made_path([1.0, 2000.0], [[0, 1], [0, 1]]), "2 clusters at both ends, λ = 1 and 2000"),
     ],
 )
 def test_the_sparkline_is_described_in_correct_english(path, description):

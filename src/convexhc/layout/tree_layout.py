@@ -77,7 +77,19 @@ def tree_rectangles(tree: Tree) -> Rectangles:
 
 
 def enclosing_cluster(tree: Tree, labels: Labels) -> IntArray:
-    """Cluster of a cut of the tree that contains each of its n + m nodes; -1 above the cut.
+    """Cluster of a partition that contains each node of the tree; -1 for nodes with leaves of two.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of a path.
+    labels : (n,) int array
+        A cut or a pruning of that tree, labelled from 0.
+
+    Returns
+    -------
+    (n + m,) int64 array
+        O(n).
 
     Examples
     --------
@@ -86,5 +98,8 @@ def enclosing_cluster(tree: Tree, labels: Labels) -> IntArray:
     array([ 0,  0,  1,  0, -1])
     """
     nodes = tree.nodes
-    cluster = labels[nodes.first_leaf]
-    return np.where(nodes.size <= np.bincount(labels)[cluster], cluster, -1)
+    cluster = labels.tolist() + [None] * nodes.n_merges
+    for node, parent in enumerate(nodes.parent[:-1].tolist()):
+        known = cluster[parent]
+        cluster[parent] = cluster[node] if known in (None, cluster[node]) else -1
+    return np.array(cluster, dtype=np.int64)

@@ -21,7 +21,7 @@ from convexhc.path.level import Level
 from convexhc.path.packing import pack_path, unpacked_fields
 from convexhc.path.proof import PathProof
 from convexhc.path.scales import Scale, scales_of
-from convexhc.path.suggestion import Suggestion, suggest
+from convexhc.path.suggestion import Suggestion, made_suggestion
 from convexhc.path.summary import summary_of
 from convexhc.path.validity import checked_path
 from convexhc.provenance import Provenance
@@ -183,7 +183,7 @@ class Path(Exports):
         >>> suggestion.n_clusters, suggestion.confident
         (12, True)
         """
-        return suggest(self)
+        return made_suggestion(self)
 
     @cached_property
     def proof(self) -> PathProof:

@@ -15,7 +15,8 @@ from convexhc.similarity.block_model import modularity
 from convexhc.similarity.strongest import positive_part
 from convexhc.tree.flat_clusters import SETTINGS as SELECTION
 from convexhc.tree.flat_clusters import default_min_cluster_size, valley_depth
-from convexhc.tree.plateaus import Plateau, lasting
+from convexhc.tree.lasting import lasting_prunings
+from convexhc.tree.plateaus import Plateau
 
 if TYPE_CHECKING:
     from convexhc.path.path import Path
@@ -27,8 +28,10 @@ class ScaleSettings:
 
     # Scales that are listed at most.
     most: int = 3
-    # A scale lasts if its number of clusters stays the same while lam doubles.
+    # A scale lasts if its clusters stay the same while lam doubles.
     min_log_width: float = math.log(2.0)
+    # Smaller clusters are not counted, in small data neither: a single node is no cluster.
+    min_cluster_size: int = 2
     # Largest growth of lam that a reason states as a number.
     long_ratio: int = 1000
     # It is informative if its modularity is at least this fraction of the largest of all scales.
@@ -51,7 +54,8 @@ class Scale:
     labels : (n,) ndarray of int
         The partition: the pruning of the tree with this many clusters.
     lam_from, lam_to : float
-        Range of lam over which the tree has this many clusters that are not small.
+        Range of lam over which the clusters of the tree that are not small are these
+        (`tree.lasting.lasting_prunings`).
     modularity : float or None
         Modularity of the partition; None without a graph.
     agreement : float or None
@@ -93,21 +97,24 @@ class Scale:
 def scales_of(path: Path) -> tuple[Scale, ...]:
     """Up to three scales of a path, from fine to coarse; empty if none is worth naming.
 
-    A scale lasts: the number of clusters that are not small (`default_min_cluster_size`) stays the
-    same while lam doubles. And it is informative: its modularity is at least half of the largest of
-    these scales and of the suggested one, and for points there are valleys of density between its
-    clusters. The widest come first where there are more than three. None is listed if the graph has
-    no groups beyond chance, or if the path collapses.
+    A scale lasts: while lam doubles, the clusters that are not small (`default_min_cluster_size`)
+    hold most of the nodes, and each lies in another cluster of the pruning into as many. And it
+    is informative: its modularity is at least half of the largest of these scales and of the
+    suggested one, and for points there are valleys of density between its clusters. The widest come
+    first where there are more than three. None is listed if the graph has no groups beyond chance,
+    or if the path collapses.
     """
     if path.collapses or (path.structure and path.structure.tested and not path.structure.found):
         return ()
-    widest: dict[int, Plateau] = {}
-    for plateau in lasting(
-        path.tree.nodes, path.lambdas, default_min_cluster_size(len(path.names))
-    ):
-        widest.setdefault(plateau.n_clusters, plateau)
-    wide = [one for one in widest.values() if one.log_width >= SETTINGS.min_log_width]
-    telling = _telling(path, [_scale(path, plateau) for plateau in wide])[: SETTINGS.most]
+    least = max(SETTINGS.min_cluster_size, default_min_cluster_size(len(path.names)))
+    found = lasting_prunings(
+        path.tree.nodes,
+        path.lambdas,
+        lambda count: path.labels(n_clusters=count),
+        least,
+        SETTINGS.min_log_width,
+    )
+    telling = _telling(path, [_scale(path, *one) for one in found])[: SETTINGS.most]
     return tuple(sorted(telling, key=lambda scale: -scale.n_clusters))
 
 
@@ -116,9 +123,8 @@ def judged(scales: tuple[Scale, ...], agreement: Mapping[int, float]) -> tuple[S
     return tuple(replace(scale, agreement=agreement[scale.n_clusters]) for scale in scales)
 
 
-def _scale(path: Path, plateau: Plateau) -> Scale:
-    """The scale of a plateau: the pruning with as many clusters."""
-    labels = path.labels(n_clusters=plateau.n_clusters)
+def _scale(path: Path, plateau: Plateau, labels: Labels) -> Scale:
+    """The scale of a pruning and its plateau."""
     found = None
     if path.graph is not None:
         found = modularity(positive_part(path.graph).without_diagonal().matrix(), labels)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from convexhc._text import format_number
 from convexhc._types import Labels
 from convexhc.tree import Plateau
 
@@ -55,7 +56,8 @@ class Suggestion:
             text += f", modularity {self.modularity:.2f}"
         if self.border_density is not None:
             text += f", density at its borders {100 * self.border_density:.0f} % of that inside"
-        text += f", near lam {self.plateau.lam_from:.4g} to {self.plateau.lam_to:.4g}"
+        low, high = format_number(self.plateau.lam_from), format_number(self.plateau.lam_to)
+        text += f", near lam {low} to {high}"
         if self.caution:
             text += f"; not to be trusted: {self.caution}"
         return text
@@ -79,6 +81,11 @@ def warning_text(path: Path) -> str:
 
 
 def suggest(path: Path, min_cluster_size: int | None = None) -> Suggestion:
+    """`Path.suggestion`, or with another minimum size of clusters the one so made."""
+    return path.suggestion if min_cluster_size is None else made_suggestion(path, min_cluster_size)
+
+
+def made_suggestion(path: Path, min_cluster_size: int | None = None) -> Suggestion:
     """The pruning of `FlatClusters.best_scale`; without a graph, the plateau of `Tree.suggest`."""
     scale = path.flat_clusters.best_scale(min_cluster_size)
     if scale is None:
@@ -90,7 +97,7 @@ def suggest(path: Path, min_cluster_size: int | None = None) -> Suggestion:
         scale.n_clusters,
         labels,
         scale.modularity,
-        _most_similar_plateau(path, labels),
+        nearest_plateau(path, labels),
         _caution(path, scale.n_clusters),
         None if scale.valley_depth is None else math.exp(-scale.valley_depth),
     )
@@ -103,7 +110,7 @@ def _caution(path: Path, n_clusters: int) -> str:
     return "the path collapses" if path.collapses else ""
 
 
-def _most_similar_plateau(path: Path, labels: Labels) -> Plateau:
+def nearest_plateau(path: Path, labels: Labels) -> Plateau:
     """The plateau with the largest adjusted Rand index to ``labels``; ties go to the widest."""
     from sklearn.metrics import adjusted_rand_score
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from convexhc._extras import required
-from convexhc._text import counted
+from convexhc._text import counted, format_number
 from convexhc.path.suggestion import warning_text
 from convexhc.solvers.solution import Status
 from convexhc.tree import Plateau
@@ -28,7 +30,8 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
         certificate = "certificate: none, the smooth model has a closed form"
     lines = [
         f"{len(path.names)} nodes, {counted(int(path.components.max()) + 1, 'component')}, "
-        f"{len(path.levels)} lam from {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}",
+        f"{len(path.levels)} lam from {format_number(path.lambdas[0])} to "
+        f"{format_number(path.lambdas[-1])}",
         certificate + (f"; {unsolved} lam not solved" if unsolved else ""),
         *([f"proof: {proof_text(path)}"] if path.proof.exists else []),
         f"nested: {'yes' if path.is_nested else 'no, ' + counted(len(path.splits), 'split')}",
@@ -39,7 +42,7 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
     elif path.structure is not None:
         lines.append(f"structure: {path.structure}")
     if path.scales:
-        lines += ["scales:", *(f"  {scale}" for scale in path.scales)]
+        lines += ["scales that last:", *(f"  {scale}" for scale in path.scales)]
     lines.append("widest plateaus:")
     lines += [f"  {plateau.n_clusters:5d} {_range(plateau)}" for plateau in widest]
     if path.tree.root_joins:
@@ -66,19 +69,22 @@ def frame_of(path: Path) -> Any:
 
 
 def proof_text(path: Path) -> str:
-    """How many partitions are proven, and which nodes are in doubt at the suggested scale."""
+    """How many partitions are proven, and which nodes are in doubt near the suggested scale."""
     proof, lam = path.proof, path.suggestion.plateau.lam_from
+    # A pruning is not a solution: what is proven is the level nearest to it.
+    exact = np.array_equal(path.labels(lam=lam), path.suggestion.labels)
+    where = "the suggested scale" if exact else "the level nearest to the suggested scale"
     text = f"{proof.n_proven} of {counted(len(path.levels), 'partition')} proven"
     doubt = [str(name) for name in proof.in_doubt(lam)]
     if not doubt:
-        return f"{text}, with that of the suggested scale"
+        return f"{text}, with that of {where}"
     if len(doubt) > MAX_NAMES:
         count = f"{len(doubt)} of {len(path.names)} nodes"
-        return f"{text}; at the suggested scale the clusters of {count} are not"
-    return f"{text}; in doubt at the suggested scale: {', '.join(doubt)}"
+        return f"{text}; at {where} the clusters of {count} are not"
+    return f"{text}; in doubt at {where}: {', '.join(doubt)}"
 
 
 def _range(plateau: Plateau) -> str:
     """The range of lam of a plateau, as text."""
     noun = "cluster" if plateau.n_clusters == 1 else "clusters"
-    return f"{noun} for lam {plateau.lam_from:.4g} to {plateau.lam_to:.4g}"
+    return f"{noun} for lam {format_number(plateau.lam_from)} to {format_number(plateau.lam_to)}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc._text import counted, format_number
+from convexhc._text import counted
 from convexhc.layout.trajectories import centroid_trajectories
 from convexhc.path import Path
 from convexhc.plots.selection import last_up_to, select_level
@@ -101,9 +102,9 @@ def coalescence(
         axis.set_ticks([])
         axis.set_label_text(f"{100.0 * share:.0f} % of the variance")
     hide_spines(ax, keep=("left", "bottom"))
+    at = replace(level, lam=float(trajectories.lambdas[shown])).where
     ax.set_title(
-        rf"{counted(n, 'node')}, {counted(level.n_clusters, 'cluster')} at "
-        rf"$\lambda$ = {format_number(trajectories.lambdas[shown])}",
+        f"{counted(n, 'node')}, {counted(level.n_clusters, 'cluster')} {at}",
         fontsize="medium",
     )
     return ax

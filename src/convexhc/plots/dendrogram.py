@@ -13,7 +13,7 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.tree_layout import Branches, enclosing_cluster, tree_branches
 from convexhc.path import Path
-from convexhc.plots.selection import check_tree, count_to_cut
+from convexhc.plots.selection import check_tree
 from convexhc.plots.style import SETTINGS, blend, name_font_size, set_name_ticks, truncated_name
 from convexhc.plots.tree_axes import Orientation, TreeAxes, tree_axes
 from convexhc.resampling.support import Support
@@ -46,7 +46,8 @@ def dendrogram(
     path : Path or Tree
         The tree to draw.
     n_clusters, lam : int, float, optional
-        The cut; by default the suggested level.
+        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
+        default the suggested pruning.
     max_leaves : int, optional
         Truncate the tree to at most this many leaves; wedges labelled with their sizes represent
         the clusters below. By default 50 for trees with more than 300 leaves.
@@ -84,10 +85,10 @@ def dendrogram(
         max_leaves = SETTINGS.truncated_leaves
     branches = tree_branches(tree, max_leaves=max_leaves)
     axes = tree_axes(
-        tree,
+        path,
         tree.nodes.height[tree.n_leaves :],
         (-0.6, branches.leaves.size - 0.4),
-        n_clusters=count_to_cut(path, n_clusters, lam),
+        n_clusters=n_clusters,
         lam=lam,
         orientation=orientation,
         ax=ax,

@@ -52,7 +52,8 @@ def heatmap(
         Matrix to draw, on the nodes of the result; by default pi, whose column i is the centroid
         of node i.
     n_clusters, lam : int, float, optional
-        The cut, and the lam of the centroids; by default the suggested level.
+        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
+        default the suggested pruning. Centroids are those at the lam nearest to it.
     max_cells : int
         Cells per side at most; with more nodes each cell shows a mean.
     names : bool

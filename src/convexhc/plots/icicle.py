@@ -9,7 +9,7 @@ import numpy as np
 from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.tree_layout import enclosing_cluster, tree_rectangles
 from convexhc.path import Path
-from convexhc.plots.selection import check_tree, count_to_cut
+from convexhc.plots.selection import check_tree
 from convexhc.plots.style import RGB, blend, length_in_points, set_node_names
 from convexhc.plots.tree_axes import Orientation, TreeAxes, tree_axes
 from convexhc.tree import Tree
@@ -38,7 +38,8 @@ def icicle(
     path : Path or Tree
         The tree to draw.
     n_clusters, lam : int, float, optional
-        The cut; by default the suggested level.
+        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
+        default the suggested pruning.
     names : bool
         Label the nodes if there is room.
     orientation : {"right", "top"}
@@ -67,10 +68,10 @@ def icicle(
     tree = check_tree(path)
     n = tree.n_leaves
     axes = tree_axes(
-        tree,
+        path,
         tree.nodes.height[n : n + tree.nodes.n_real],
         (0, n),
-        n_clusters=count_to_cut(path, n_clusters, lam),
+        n_clusters=n_clusters,
         lam=lam,
         orientation=orientation,
         ax=ax,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc._text import counted, format_number
+from convexhc._text import counted
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -53,7 +53,8 @@ def network(
         many more. At most 20 000 edges are drawn: a maximum spanning forest and the strongest
         others, ties by chance.
     n_clusters, lam : int, float, optional
-        The cut; by default the suggested level.
+        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
+        default the suggested pruning.
     positions : (n, 2) array, optional
         Positions of the nodes, in the order of the result; by default a layout with short edges.
     names : bool
@@ -113,7 +114,7 @@ def network(
         _write_beside(ax, xy, texts, radius, np.argsort(-degree, kind="stable"))
     clusters = counted(level.n_clusters, "cluster")
     ax.set_title(
-        rf"{counted(n, 'node')}, {clusters} at $\lambda$ = {format_number(level.lam)}",
+        f"{counted(n, 'node')}, {clusters} {level.where}",
         fontsize="medium",
     )
     return ax

@@ -12,7 +12,7 @@ from convexhc._types import Labels
 from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.sankey import Bars, Ribbons, partition_flow
 from convexhc.path import Path
-from convexhc.plots.selection import check_path, select_cut
+from convexhc.plots.selection import check_path, cut_by_level
 from convexhc.plots.style import (
     SETTINGS,
     Theme,
@@ -105,7 +105,7 @@ def _select_levels(
         levels = [(path.labels(lam=at), at) for at in sorted({float(at) for at in lam})]
     else:
         counts = _default_counts(path) if n_clusters is None else n_clusters
-        levels = [select_cut(path.tree, n_clusters=k) for k in sorted(set(counts), reverse=True)]
+        levels = [cut_by_level(path.tree, k) for k in sorted(set(counts), reverse=True)]
     if not levels:
         raise ValueError("received no level: give at least one, and two or more to show a flow.")
     return levels

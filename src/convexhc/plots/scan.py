@@ -10,7 +10,7 @@ import numpy as np
 from convexhc.layout.palette import palette
 from convexhc.layout.partition_distances import partition_distances
 from convexhc.path import Path
-from convexhc.plots.selection import check_path, select_cut
+from convexhc.plots.selection import check_path, cut_by_level
 from convexhc.plots.style import (
     Limits,
     Theme,
@@ -49,7 +49,7 @@ def scan(
     path : Path
         The path.
     n_clusters, lam : number or sequence of numbers, optional
-        Scales to mark; by default up to three notable plateaus.
+        Levels to mark; by default up to three notable plateaus.
     max_levels : int
         Number of partitions compared at most; a sample represents more of them.
     ax : matplotlib.axes.Axes, optional
@@ -105,7 +105,7 @@ def _marks(
         selected = [] if n_clusters is None else np.atleast_1d(np.array(n_clusters)).tolist()
     marks = []
     for count in selected:
-        labels, at = select_cut(path.tree, n_clusters=count)
+        labels, at = cut_by_level(path.tree, count)
         marks.append((at, int(labels.max()) + 1))
     for at in [] if lam is None else np.atleast_1d(np.array(lam, dtype=np.float64)).tolist():
         marks.append((at, int(path.labels(lam=at).max()) + 1))

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from convexhc._text import format_number
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors, ranks_by_size
 from convexhc.path import Path
+from convexhc.path.suggestion import nearest_plateau
 from convexhc.solvers.loop import Solution
-from convexhc.tree import Tree
+from convexhc.tree import Plateau, Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,10 +21,16 @@ class SelectedLevel:
     """One partition, with what is needed to draw it."""
 
     labels: Labels
-    lam: float  # the lam asked for, or a solved lam inside the plateau
+    lam: float  # the lam asked for, or where the plateau nearest to a pruning begins
     ranks: IntArray  # palette rank of each node
     order: IntArray  # nodes in an order in which clusters are contiguous
     names: tuple[Any, ...]
+    exact: bool = True  # whether the clusters are those at lam; a pruning may be at none
+
+    @property
+    def where(self) -> str:
+        """Where on the path the clusters are, for a title."""
+        return rf"{'at' if self.exact else 'near'} $\lambda$ = {format_number(self.lam)}"
 
     @property
     def n_clusters(self) -> int:
@@ -37,7 +45,9 @@ class SelectedLevel:
 def select_level(
     result: Path | Solution, *, n_clusters: int | None = None, lam: float | None = None
 ) -> SelectedLevel:
-    """Select a level of a path, by default the suggested one; a solution has only one.
+    """Select the clusters that a figure shows; a solution has only one level.
+
+    A number of clusters is a pruning, by default the suggested one; a lam is a level.
 
     Raises
     ------
@@ -59,15 +69,28 @@ def select_level(
     if not isinstance(result, Path):
         raise _wrong_type(result, "a Path or a Solution", "solve_path or convexhc.solve returned")
     tree = result.tree
-    if n_clusters is None and lam is None:
-        lam = result.suggested_plateau.lam_from
-    at = select_cut(tree, n_clusters=n_clusters, lam=lam)[1]
+    check_one_scale(n_clusters, lam)
     if lam is None:
-        labels = result.labels(n_clusters=n_clusters)
-        at = float(result.lambdas[last_up_to(result.lambdas, at)])
+        labels, plateau = pruning_of(result, n_clusters)
+        at = plateau.lam_from
+        exact = np.array_equal(labels, result.labels(lam=at))
     else:
-        labels = result.labels(lam=at)
-    return SelectedLevel(labels, at, color_ranks(tree), tree.leaf_order(), result.names)
+        labels, at, exact = result.labels(lam=lam), float(lam), True
+    return SelectedLevel(labels, at, color_ranks(tree), tree.leaf_order(), result.names, exact)
+
+
+def pruning_of(path: Path, n_clusters: int | None) -> tuple[Labels, Plateau]:
+    """The pruning of a path into so many clusters, by default the suggested one; its plateau."""
+    if n_clusters is None:
+        return path.suggestion.labels, path.suggested_plateau
+    labels = path.labels(n_clusters=n_clusters)
+    return labels, nearest_plateau(path, labels)
+
+
+def check_one_scale(n_clusters: object, lam: object) -> None:
+    """Refuse two scales for one figure."""
+    if n_clusters is not None and lam is not None:
+        raise ValueError(f"give n_clusters or lam, received both: {n_clusters} and {lam}.")
 
 
 def last_up_to(lambdas: FloatArray, lam: float) -> int:
@@ -76,15 +99,26 @@ def last_up_to(lambdas: FloatArray, lam: float) -> int:
 
 
 def select_cut(
-    tree: Tree, *, n_clusters: int | None = None, lam: float | None = None
-) -> tuple[Labels, float]:
-    """Labels of a cut of a tree, by default the suggested one, and its position on the lam axis."""
-    if n_clusters is not None and lam is not None:
-        raise ValueError(f"give n_clusters or lam, received both: {n_clusters} and {lam}.")
+    result: Path | Tree, *, n_clusters: int | None = None, lam: float | None = None
+) -> tuple[Labels, float | None]:
+    """Labels that a figure of a tree shows, and where on the lam axis they are a cut, if anywhere.
+
+    A number of clusters is a pruning of a path, by default the suggested one, and a level of a tree
+    alone; a lam is a cut of either.
+    """
+    tree = check_tree(result)
+    check_one_scale(n_clusters, lam)
     if lam is not None:
         return tree.labels(lam=lam), float(lam)
-    if n_clusters is None:
-        n_clusters = tree.suggest()[0].n_clusters
+    if isinstance(result, Tree):
+        return cut_by_level(tree, n_clusters or tree.suggest()[0].n_clusters)
+    labels, _ = pruning_of(result, n_clusters)
+    level, at = cut_by_level(tree, int(labels.max()) + 1)
+    return labels, at if np.array_equal(labels, level) else None
+
+
+def cut_by_level(tree: Tree, n_clusters: int) -> tuple[Labels, float]:
+    """Labels of the finest level with at most so many clusters, and the middle of its range."""
     nodes = tree.nodes
     labels = tree.labels(n_clusters=n_clusters)
     level = int(np.argmax(nodes.level_counts <= n_clusters))
@@ -94,13 +128,6 @@ def select_cut(
     below = max(float(heights[level]), 0.9 * floor)
     above = float(heights[level + 1]) if level + 1 < heights.size else 1.1 * below
     return labels, float(np.sqrt(below * max(above, below)))
-
-
-def count_to_cut(result: Path | Tree, n_clusters: int | None, lam: float | None) -> int | None:
-    """Number of clusters at which to cut the tree: of a path, by default the suggested level."""
-    if n_clusters is None and lam is None and isinstance(result, Path):
-        return result.suggested_plateau.n_clusters
-    return n_clusters
 
 
 def check_tree(result: Path | Tree) -> Tree:

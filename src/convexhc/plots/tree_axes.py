@@ -9,7 +9,8 @@ import numpy as np
 
 from convexhc._text import counted
 from convexhc._types import FloatArray, Labels
-from convexhc.plots.selection import select_cut
+from convexhc.path import Path
+from convexhc.plots.selection import check_tree, select_cut
 from convexhc.plots.style import (
     Limits,
     Side,
@@ -48,7 +49,7 @@ class TreeAxes:
 
 
 def tree_axes(
-    tree: Tree,
+    result: Path | Tree,
     heights: FloatArray,
     leaf_limits: Limits,
     *,
@@ -57,7 +58,7 @@ def tree_axes(
     orientation: Orientation,
     ax: Axes | None,
 ) -> TreeAxes:
-    """Prepare the axes of a tree figure: scale, limits, the line of the cut, title, no names.
+    """Prepare the axes of a tree figure: scale, limits, the line of a cut, title, no names.
 
     ``heights`` are the lam to show, and ``leaf_limits`` the ends of the leaf axis.
     """
@@ -65,15 +66,15 @@ def tree_axes(
         raise ValueError(f'orientation must be "right" or "top", received {orientation!r}.')
     lam_side: Side = "x" if orientation == "right" else "y"
     leaf_side: Side = "y" if orientation == "right" else "x"
-    labels, cut = select_cut(tree, n_clusters=n_clusters, lam=lam)
+    labels, cut = select_cut(result, n_clusters=n_clusters, lam=lam)
     length = max(1.3 + 0.13 * round(leaf_limits[1] - leaf_limits[0]), 2.8)
     # Beyond this length names are omitted, so more room has no use.
     length = length if length <= 12.0 else 7.0
     ax = axes_or_new(ax, (7.0, length) if leaf_side == "y" else (max(length, 6.0), 5.0))
     theme = theme_of(ax)
-    limits = lam_limits(heights if (heights > 0).any() else tree.lambdas, margin=0.08)
+    limits = lam_limits(heights if (heights > 0).any() else check_tree(result).lambdas, margin=0.08)
     set_lam_axis(ax, limits, side=lam_side)
-    if limits[0] < cut < limits[1]:
+    if cut is not None and limits[0] < cut < limits[1]:
         mark_lam(ax, cut, theme, side=lam_side)
     if leaf_side == "y":
         ax.set_ylim(leaf_limits[::-1])
@@ -82,5 +83,5 @@ def tree_axes(
     set_name_ticks(ax, leaf_side, np.empty(0), [], 0.0)
     hide_spines(ax, keep=("bottom",) if lam_side == "x" else ("left",))
     clusters = counted(int(labels.max()) + 1, "cluster")
-    ax.set_title(f"{counted(tree.n_leaves, 'node')}, cut into {clusters}", fontsize="medium")
+    ax.set_title(f"{counted(labels.size, 'node')}, cut into {clusters}", fontsize="medium")
     return TreeAxes(ax, theme, lam_side, leaf_side, limits, labels)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from convexhc._text import on_page
 from convexhc._types import FloatArray, Labels
 from convexhc.cohort.consensus import common_tree
 from convexhc.cohort.distances import SubjectDistances
@@ -98,7 +99,7 @@ def _distance_data(distances: SubjectDistances, groups: Sequence[Hashable]) -> d
     by_group = sorted(by_tree, key=lambda subject: first[groups[subject]])
     return {
         "label": distances.label,
-        "meaning": distances.meaning,
+        "meaning": on_page(distances.meaning),
         "low": low,
         "high": high,
         "steps": _STEPS,

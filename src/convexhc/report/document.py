@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from convexhc._files import write_bytes
+from convexhc._text import on_page
 from convexhc.graph import Graph
 from convexhc.layout.graph_layout import align_nodes
 from convexhc.path import Path
@@ -159,7 +160,7 @@ def report_html(
         "page/page.html",
         data,
         title=heading,
-        summary=path.summary(),
+        summary=on_page(path.summary()),
         styles=["page/style.css"],
         scripts=SCRIPTS,
     )
@@ -168,5 +169,5 @@ def report_html(
 def _evidence(path: Path) -> list[str]:
     """Evidence for or against the suggested scale."""
     if not path.suggestion.confident:
-        return [f"Caution: {warning_text(path)}"]
+        return [f"Caution: {on_page(warning_text(path))}"]
     return [] if path.structure is None else [f"Structure: {path.structure}."]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from convexhc._text import on_page
 from convexhc._types import Labels
 from convexhc.path import Path
 from convexhc.path.scales import Scale
@@ -67,7 +68,7 @@ class ShownScale:
             "count": int(self.labels.max()) + 1,
             "labels": encode_array(self.labels),
             "plateau": path.plateaus.index(self.plateau),
-            "reason": self.reason,
+            "reason": on_page(self.reason),
         }
 
 

@@ -6,7 +6,7 @@ import html
 
 import numpy as np
 
-from convexhc._text import counted, format_number
+from convexhc._text import counted, format_number, on_page
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.path import Path
@@ -35,7 +35,7 @@ def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
         "<div style='display:flex;flex-wrap:wrap;gap:.3em 1.5em;align-items:center'>"
         f"<strong>convexhc path</strong>{sparkline(path)}</div>"
         "<pre style='margin:.4em 0 0;max-width:100%;overflow-x:auto'>"
-        f"{html.escape(path.summary())}</pre></div>"
+        f"{html.escape(on_page(path.summary()))}</pre></div>"
     )
     if len(path.names) > RESOLUTION.notebook_nodes:
         return card
@@ -56,7 +56,7 @@ def sparkline(path: Path) -> str:
     --------
     >>> import numpy as np
     >>> import convexhc
-    >>> "from 2 clusters to 1 as lam" in sparkline(convexhc.solve_path(np.eye(2) + 1, [0.1, 10.0]))
+    >>> "from 2 clusters to 1 as λ" in sparkline(convexhc.solve_path(np.eye(2) + 1, [0.1, 10.0]))
     True
     """
     width, height, margin = 220, 48, 4
@@ -81,10 +81,10 @@ def _description(path: Path) -> str:
     low, high = format_number(path.lambdas[0]), format_number(path.lambdas[-1])
     first, last = int(path.n_clusters[0]), int(path.n_clusters[-1])
     if len(path.levels) == 1:
-        return f"{counted(first, 'cluster')} at lam = {low}"
+        return f"{counted(first, 'cluster')} at \u03bb = {low}"
     if first == last:
-        return f"{counted(first, 'cluster')} at both ends, lam = {low} and {high}"
-    return f"from {counted(first, 'cluster')} to {last} as lam grows from {low} to {high}"
+        return f"{counted(first, 'cluster')} at both ends, \u03bb = {low} and {high}"
+    return f"from {counted(first, 'cluster')} to {last} as \u03bb grows from {low} to {high}"
 
 
 def _rescaled(values: FloatArray, low: float, high: float) -> FloatArray:

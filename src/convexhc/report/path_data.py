@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from convexhc._text import on_page
 from convexhc._types import Labels
 from convexhc.layout.cluster_colors import color_ranks
 from convexhc.layout.palette import N_COLORS, neutral, palette
@@ -38,7 +39,7 @@ def path_data(path: Path) -> dict[str, Any]:
         "tree": _tree_data(tree),
         "plateaus": [[p.n_clusters, p.lam_from, p.lam_to, p.log_width] for p in path.plateaus],
         "suggested": path.plateaus.index(path.suggested_plateau),
-        "suggestion": str(path.suggestion),
+        "suggestion": on_page(str(path.suggestion)),
         "splits": {
             "count": len(path.splits),
             "listed": [_split_data(split) for split in path.splits[: RESOLUTION.max_splits]],

@@ -90,20 +90,6 @@ def notable_plateaus(nodes: Nodes, lambdas: FloatArray, count: int) -> tuple[Pla
     return tuple(sorted(kept, key=lambda plateau: plateau.lam_from))
 
 
-def lasting(nodes: Nodes, lambdas: FloatArray, min_size: int) -> tuple[Plateau, ...]:
-    """Ranges of lam over which the number of clusters of ``min_size`` or more is constant.
-
-    Those with 1 < n_clusters < n that are informative: not all singletons around one giant cluster.
-    The widest come first. A range that is there at the first lam is at least as wide as it seems.
-    """
-    found = [
-        one.plateau
-        for one in _candidates(nodes, lambdas, min_size)
-        if 1 < one.plateau.n_clusters < nodes.n_leaves and one.score > 0.0
-    ]
-    return tuple(sorted(found, key=lambda plateau: -plateau.log_width))
-
-
 def informative_fractions(nodes: Nodes) -> FloatArray:
     """Fraction of the leaves that are neither singletons nor in the largest cluster, per level."""
     first_merge = nodes.parent[:-1][: nodes.n_leaves] - nodes.n_leaves

@@ -67,7 +67,7 @@ function makeSpread() {
     for (const [text, color, values] of listed) {
       const key = element("span", { className: "key" });
       key.style.borderTopColor = color;
-      legend.append(key, `${text} (${values.length})`);
+      legend.append(element("span", { className: "entry" }, key, `${text} (${values.length})`), " ");
     }
     const test = DATA.tests[state.metric];
     byId("spread-caption").textContent = test

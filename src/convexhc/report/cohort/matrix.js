@@ -63,7 +63,7 @@ function makeMatrix(choose) {
     const texts = SOLVED.map((subject) => shortened(subject.subject, 18));
     const longest = Math.max(...(names ? texts : DATA.groups.map((group) => shortened(group, 12))).map((text) => text.length), 0);
     const bar = GROUPED ? 9 : 0;
-    left = (names || (GROUPED && state.order === "group") ? Math.min(8 + 6.1 * longest, 118) : 0) + bar + 3;
+    left = (names || (GROUPED && state.order === "group") ? Math.min(12 + 6.4 * longest, 130) : 0) + bar + 3;
     side = width - left;
     cell = side / count;
     surface.begin(width, side + bar + 3);

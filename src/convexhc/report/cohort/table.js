@@ -6,7 +6,7 @@ const COLUMNS = [
   { key: "nodes", title: "Nodes", number: true },
   { key: "missing", title: "Missing", number: true },
   { key: "suggested", title: "Clusters", number: true },
-  { key: "scales", title: "Widest plateaus" },
+  { key: "scales", title: "Lasting scales" },
   { key: "confident", title: "Confident" },
   { key: "levels", title: "\u03bb solved", number: true },
   { key: "largest_gap", title: "Largest gap", number: true, show: formatNumber },
@@ -31,6 +31,11 @@ function cellOf(subject, { key, number, show }) {
   if (key === "missing" && value) {
     const more = value - subject.missingNames.length;
     made.title = subject.missingNames.join(", ") + (more > 0 ? ` and ${more} more` : "");
+  }
+  // A scale lasts over a range of \u03bb.
+  if (key === "scales" && value) {
+    const ranges = subject.scale_ranges.split(" ");
+    made.title = value.split(" ").map((count, at) => `${count}: \u03bb ${ranges[at].replace(":", " to ")}`).join("\n");
   }
   return made;
 }

@@ -68,6 +68,13 @@ const state = { level: 0, scale: -1, theme: "light", node: -1, anchor: -1, matri
 
 const currentPartition = () => (state.scale < 0 ? partition(state.level) : scalePartition(state.scale));
 
+// Whether a suggested scale is shown whose partition is not that of the level nearest to it.
+function isPruned() {
+  if (state.scale < 0) return false;
+  const { labels } = partition(state.level);
+  return scalePartition(state.scale).labels.some((label, node) => label !== labels[node]);
+}
+
 // The cluster, among those shown, of a node.
 const clusterOf = (node) => currentPartition().clusters[currentPartition().labels[node]];
 

@@ -5,6 +5,14 @@ const isCertified = (level) => isSolved(level) && DATA.gap[level] !== null;
 
 const percent = (share) => `${formatNumber(Number((100 * share).toPrecision(2)))} %`;
 
+// Where a suggested scale is on the path: the plateau that has its clusters, or the nearest one.
+function scaleText(level, plateau) {
+  const kind = state.scale === 0 ? "suggested" : "a scale that lasts";
+  const range = `\u03bb = ${formatNumber(plateau.from)} to ${formatNumber(plateau.to)}`;
+  if (!isPruned()) return `${kind}: ${range}`;
+  return `${kind}: a pruning of the tree; the level nearest to it has ${counted(partition(level).clusters.length, "cluster")}, ${range}`;
+}
+
 function showLevel() {
   const { level } = state;
   const count = currentPartition().clusters.length;
@@ -12,16 +20,16 @@ function showLevel() {
   byId("count").textContent = counted(count, "cluster");
   byId("at").textContent =
     state.scale >= 0
-      ? `suggested: the pruning of the tree nearest to \u03bb = ${formatNumber(DATA.lam[level])}`
+      ? scaleText(level, plateau)
       : `at \u03bb = ${formatNumber(DATA.lam[level])}` +
         (plateau.count === count ? `, plateau ${formatNumber(plateau.from)} to ${formatNumber(plateau.to)}` : "");
-  byId("tree-title").textContent = state.scale >= 0 ? "The tree, pruned to these clusters" : "The tree, cut at this level";
+  byId("tree-title").textContent = isPruned() ? "The tree, pruned to these clusters" : "The tree, cut at this level";
   byId("proof").textContent = isCertified(level)
     ? `\u2713 certified: gap ${formatNumber(DATA.gap[level])}`
     : `! not ${DATA.gap[level] === null ? "certified" : "solved to tolerance"}: gap ${formatNumber(DATA.gap[level])}`;
   byId("proof").classList.toggle("open", !isCertified(level));
   // What is proven concerns the partition of a level, not a pruning.
-  const proven = DATA.proof && state.scale < 0 ? DATA.proof[level] : null;
+  const proven = DATA.proof && !isPruned() ? DATA.proof[level] : null;
   if (proven) byId("proof").textContent += proven.count ? `; not proven for ${counted(proven.count, "node")}` : ", partition proven";
   const current = plateauAt(level);
   byId("finer").disabled = level === 0;

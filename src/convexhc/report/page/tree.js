@@ -161,6 +161,12 @@ function makeTree(choose) {
     surface.segments(segments, { stroke: themeColor("--accent"), width: 2.2, name: "found" });
   }
 
+  // What the caption says of the tree itself.
+  const always =
+    (DATA.rootJoins ? " Dashed merges at the right only complete the tree and occur at no \u03bb." : "") +
+    (DATA.support ? ` Support: how often a branch was found again in ${counted(DATA.support.resamples, "resample")}, ${DATA.support.made}.` : "") +
+    (NODES > CANVAS_NODES ? " Wedges represent subtrees too thin to draw." : "");
+
   function draw() {
     width = widths.tree;
     // Beside the graph the tree is as tall.
@@ -184,7 +190,10 @@ function makeTree(choose) {
     cut.style.left = `${(100 * cutAt) / width}%`;
     cut.style.height = `${(100 * (tall - axisRoom)) / tall}%`;
     // A pruning is no cut at one lam.
-    cut.hidden = state.scale >= 0;
+    cut.hidden = isPruned();
+    byId("tree-caption").textContent =
+      "Branches merge at the \u03bb from which on their nodes stay together; " +
+      (cut.hidden ? "those inside a cluster have its colour." : "left of the line they have the colour of their cluster.") + always;
     if (state.node >= 0 && state.node !== centred) {
       host.scrollTop = ((y(state.node) * sheet.clientHeight) / tall) - host.clientHeight / 2;
     }
@@ -238,10 +247,5 @@ function makeTree(choose) {
     range.addEventListener("input", show);
     show();
   }
-  byId("tree-caption").textContent =
-    "Branches merge at the \u03bb from which on their nodes stay together; left of the line they have the colour of their cluster." +
-    (DATA.rootJoins ? " Dashed merges at the right only complete the tree and occur at no \u03bb." : "") +
-    (DATA.support ? ` Support: how often a branch was found again in ${counted(DATA.support.resamples, "resample")}, ${DATA.support.made}.` : "") +
-    (NODES > CANVAS_NODES ? " Wedges represent subtrees too thin to draw." : "");
   return draw;
 }
