@@ -66,7 +66,7 @@ def test_the_road_is_the_one_taken() -> None:
 def test_costs_grow_with_the_graph_and_fall_where_leaves_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(costs, "_product_seconds", lambda: costs.COSTS.product_seconds)
+    monkeypatch.setattr(costs, "product_seconds", lambda: costs.COSTS.product_seconds)
     sizes = [10, 100, 1000, LEAVES.max_nodes, LEAVES.max_nodes + 1, 20_000]
     memory, seconds = np.array([feature_cost(options(), ring(n)) for n in sizes]).T
     for cost in (memory, seconds):
@@ -74,5 +74,5 @@ def test_costs_grow_with_the_graph_and_fall_where_leaves_begin(
         assert cost[4] < cost[3]
         assert cost[5] > cost[4]
     # A machine half as fast takes twice as long.
-    monkeypatch.setattr(costs, "_product_seconds", lambda: 2.0 * costs.COSTS.product_seconds)
+    monkeypatch.setattr(costs, "product_seconds", lambda: 2.0 * costs.COSTS.product_seconds)
     assert feature_cost(options(), ring(100))[1] == pytest.approx(2.0 * seconds[1])

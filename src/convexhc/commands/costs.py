@@ -80,7 +80,7 @@ def feature_cost(options: Namespace, graph: Graph) -> tuple[int, float]:
     if large:
         memory += features_of_large(n, graph.n_edges, N_FEATURES)
         seconds += cost.seconds_per_node * n
-    return memory, seconds * _product_seconds() / cost.product_seconds
+    return memory, seconds * product_seconds() / cost.product_seconds
 
 
 def _by_graph(options: Namespace) -> bool:
@@ -88,7 +88,7 @@ def _by_graph(options: Namespace) -> bool:
     return options.similarity == "graph" and options.shift is None
 
 
-def _product_seconds() -> float:
+def product_seconds() -> float:
     """CPU seconds of a product of two matrices of 1000 rows, on one thread: best of three."""
     factor, found = np.ones((1000, 1000)), []
     with limited_threads(1):
