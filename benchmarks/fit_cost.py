@@ -2,9 +2,9 @@
 
 One graph of each size: two small known ones, an LFR graph, nested blocks, and a graph that is
 clustered from leaves. Every fit runs in a process of its own on one thread, with compiled kernels.
-The last lines are the figures of `CostModel.path_seconds` and `seconds_per_node` in
-`src/convexhc/commands/costs.py`, scaled to its reference machine: paste them there after a change of
-speed. Results go to benchmarks/results/fit_cost.csv.
+After a change of speed, the last lines replace `CostModel.fit_seconds` and `seconds_per_node` in
+`src/convexhc/commands/costs.py`: they are scaled to the machine of its other figures. Results go to
+benchmarks/results/fit_cost.csv.
 
     python benchmarks/fit_cost.py [--graphs karate fractal lfr500 nested1000 nested3000 leaves20000]
 """
@@ -26,8 +26,9 @@ from features import THREADS, dataset
 from record import keep, say, stamp
 from scipy import sparse
 
-from convexhc.commands.costs import COSTS, product_seconds
+from convexhc.commands.costs import COSTS, product_seconds, seconds_of_rows
 from convexhc.datasets import fractal_graph, karate, nested_blocks
+from convexhc.similarity.leaves import SETTINGS as LEAVES
 from convexhc.similarity.leaves import has_leaves
 
 UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0}
@@ -116,8 +117,18 @@ def main() -> None:
             rows.append(measure(graph, folder))
             say(rows[-1])
     keep("fit_cost", rows, stamp(product_seconds(), threads=1), key=["graph"])
-    small = [row for row in rows if not has_leaves(int(str(row["nodes"])))]
-    print("path_seconds:", [(row["nodes"], round(float(str(row["reference_seconds"])), 1)) for row in small])
+    say_figures(rows)
+
+
+def say_figures(rows: list[dict[str, object]]) -> None:
+    """Print the figures for the cost model that the rows determine."""
+    found = {int(str(row["nodes"])): float(str(row["reference_seconds"])) for row in rows}
+    small = {n: seconds for n, seconds in found.items() if not has_leaves(n)}
+    print("fit_seconds =", tuple((n, round(seconds, 1)) for n, seconds in sorted(small.items())))
+    for n in found.keys() - small.keys():
+        if len(small) > 1:
+            of_leaves = seconds_of_rows(LEAVES.n_leaves, tuple(sorted(small.items())))
+            print(f"seconds_per_node = {(found[n] - of_leaves) / n:.1e}")
 
 
 def _smallest(folder: Path) -> str:

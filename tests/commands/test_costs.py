@@ -9,7 +9,7 @@ import pytest
 
 from convexhc.api.clustering import cluster
 from convexhc.commands import costs
-from convexhc.commands.costs import feature_cost, road
+from convexhc.commands.costs import feature_cost, road, seconds_of_rows
 from convexhc.graph import Graph
 from convexhc.similarity.leaves import SETTINGS as LEAVES
 from convexhc.similarity.leaves import leaves_of
@@ -61,6 +61,12 @@ def test_the_road_is_the_one_taken() -> None:
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     count = len(leaves_of(large.matrix(), circle).features)
     assert 0.9 * LEAVES.n_leaves <= count <= 1.1 * LEAVES.n_leaves
+
+
+def test_the_estimate_meets_what_was_measured() -> None:
+    for rows, seconds in costs.COSTS.fit_seconds:
+        assert seconds_of_rows(rows) == pytest.approx(seconds)
+    assert seconds_of_rows(1) == pytest.approx(costs.COSTS.fit_seconds[0][1])
 
 
 def test_costs_grow_with_the_graph_and_fall_where_leaves_begin(
