@@ -39,6 +39,7 @@ bench: $(VENV)/dev.stamp ## time solvers, paths, points, features, cohorts, supp
 	$(BIN)/python benchmarks/paths.py
 	$(BIN)/python benchmarks/points.py --sizes 1000 5000
 	$(BIN)/python benchmarks/features.py --nodes 1000 5000 --agreement 300
+	$(BIN)/python benchmarks/fit_cost.py
 	$(BIN)/python benchmarks/cohort.py
 	$(BIN)/python benchmarks/support.py
 	$(BIN)/python benchmarks/smooth.py --nodes 10000 100000

@@ -129,6 +129,8 @@ def write_pages(app: Sphinx) -> None:
     write_if_changed(FOLDER / "index.rst", index_page())
     for name, module in public_modules().items():
         write_if_changed(FOLDER / f"{name}.rst", module_page(name, module))
+    # In a fresh clone the pages were not there when files were looked for.
+    app.env.find_files(app.config, app.builder)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -3,6 +3,7 @@
 The pages stay plain Markdown that any code host shows. While they are read for the site, the lists
 of pages below are appended, the changelog and the guide for contributors take the place of the
 pages that point to them, and links to files outside docs/ lead to their page or to the repository.
+Cells of tables that hold numbers only are marked, so that they are not broken.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -66,6 +68,8 @@ LISTS = {
 }
 
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+# Numbers, and what stands between them: 0.73 / 0.72 / 0.72, 0.08 (1.9).
+NUMBERS = re.compile(r"[-\d.,e+%/() ]*\d[-\d.,e+%/() ]*")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
 
@@ -125,6 +129,13 @@ def on_source_read(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] = with_site_links(source[0], folder) + page_lists(page)
 
 
+def on_doctree_read(app: Sphinx, page: nodes.document) -> None:
+    for cell in page.findall(nodes.entry):
+        if NUMBERS.fullmatch(cell.astext()):
+            cell["classes"].append("numbers")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", on_source_read)
+    app.connect("doctree-read", on_doctree_read)
     return {"parallel_read_safe": True}

@@ -9,7 +9,7 @@ import pytest
 
 from convexhc.api.clustering import cluster
 from convexhc.commands import costs
-from convexhc.commands.costs import feature_cost, road
+from convexhc.commands.costs import feature_cost, road, seconds_of_rows
 from convexhc.graph import Graph
 from convexhc.similarity.leaves import SETTINGS as LEAVES
 from convexhc.similarity.leaves import leaves_of
@@ -63,10 +63,16 @@ def test_the_road_is_the_one_taken() -> None:
     assert 0.9 * LEAVES.n_leaves <= count <= 1.1 * LEAVES.n_leaves
 
 
+def test_the_estimate_meets_what_was_measured() -> None:
+    for rows, seconds in costs.COSTS.fit_seconds:
+        assert seconds_of_rows(rows) == pytest.approx(seconds)
+    assert seconds_of_rows(1) == pytest.approx(costs.COSTS.fit_seconds[0][1])
+
+
 def test_costs_grow_with_the_graph_and_fall_where_leaves_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(costs, "_product_seconds", lambda: costs.COSTS.product_seconds)
+    monkeypatch.setattr(costs, "product_seconds", lambda: costs.COSTS.product_seconds)
     sizes = [10, 100, 1000, LEAVES.max_nodes, LEAVES.max_nodes + 1, 20_000]
     memory, seconds = np.array([feature_cost(options(), ring(n)) for n in sizes]).T
     for cost in (memory, seconds):
@@ -74,5 +80,5 @@ def test_costs_grow_with_the_graph_and_fall_where_leaves_begin(
         assert cost[4] < cost[3]
         assert cost[5] > cost[4]
     # A machine half as fast takes twice as long.
-    monkeypatch.setattr(costs, "_product_seconds", lambda: 2.0 * costs.COSTS.product_seconds)
+    monkeypatch.setattr(costs, "product_seconds", lambda: 2.0 * costs.COSTS.product_seconds)
     assert feature_cost(options(), ring(100))[1] == pytest.approx(2.0 * seconds[1])

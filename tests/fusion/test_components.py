@@ -126,6 +126,27 @@ def test_components_agree_with_a_solve_of_the_whole_problem(seed):
         assert apart <= 4.0 * gaps + 1e-12
 
 
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
+def test_a_component_is_solved_in_the_space_that_its_rows_span(l1_ratio):
+    X, weights = scattered(columns=2)
+    piece = weights.components()[1]
+    # Every component has two columns of its own; all are turned.
+    wide = np.zeros((len(X), 2 * (piece.max() + 1)))
+    wide[np.arange(len(X))[:, None], 2 * piece[:, None] + np.arange(2)] = X
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(wide.shape[1],) * 2))[0]
+    problem = points_problem(wide @ turn, weights, 0.0, l1_ratio=l1_ratio)
+    parts = Parts.of(problem)
+    # The l1 norm is that of the coordinates given.
+    columns = 2 if l1_ratio == 0.0 else wide.shape[1]
+    assert {part.problem.shape[1] for part in parts.parts} == {columns}
+    for found in walked(parts, LAMBDAS[1:7], tol=1e-8):
+        truth = oracle.proximity(wide @ turn, weights, found.lam, l1_ratio=l1_ratio)
+        assert found.status is Status.SOLVED
+        assert found.certificate.relative_gap <= 1e-8
+        assert_allclose(found.certificate.objective, truth.objective, rtol=1e-6)
+        assert_allclose(found.centroids, truth.C, atol=2e-3)
+
+
 def test_another_order_of_the_nodes_gives_the_same_clusters():
     X, weights = scattered()
     order = np.random.default_rng(1).permutation(len(X))

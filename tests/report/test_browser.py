@@ -27,6 +27,7 @@ from convexhc._text import format_number
 from convexhc.graph import Graph
 from convexhc.model.proof import Proof
 from convexhc.report import notebook_html, report_html
+from convexhc.report.array_encoding import RESOLUTION
 
 NEUTRAL = "#9a9a9a"
 
@@ -245,6 +246,49 @@ def test_what_is_proven_is_told(open_page):
     assert "proven" not in page.text("#proof")
     cells = "return [...document.querySelectorAll('#levels td:last-child')].map(c => c.textContent)"
     assert page.run(cells) == ["yes", "not for 2", ""]
+
+
+def test_graph_and_tree_are_on_the_first_screen(page):
+    bottom = "return document.querySelector(arguments[0]).getBoundingClientRect().bottom"
+    height = page.run("return window.innerHeight")
+    for figure in ("#graph svg", "#tree svg"):
+        assert 0 < page.run(bottom, figure) <= height
+
+
+def test_the_partition_map_is_square_and_its_shades_have_a_key(page):
+    size = page.find("#distances canvas").size
+    assert size["width"] == pytest.approx(size["height"], abs=1)
+    key = "return getComputedStyle(document.querySelector('#distances-key')).backgroundImage"
+    assert page.run(key).startswith("linear-gradient")
+    assert page.find("#distances-key").size["width"] > 30
+    assert page.text("#distances-panel .ramp").strip() == "identicalmost different"
+
+
+def test_options_are_words_and_numbers(open_page):
+    page = open_page(report_html(cluster_path()))
+    told = page.text("#options")
+    assert "similarity kinddiffusion" in told
+    assert not set("{}[]'") & set(told)
+
+
+def test_tiny_numbers_are_short(open_page):
+    rows = [[0, 1, 2], [0, 0, 2], [0, 0, 0]]
+    path = made_path([1.23456789e-9, 1.0, 5.0], rows, relative_gap=[3.21e-13, 1.7e-16, 0.0])
+    page = open_page(report_html(path))
+    for level, gap in enumerate(("3.2e-13", "1.7e-16", "0")):
+        page.go_to(level)
+        assert gap in page.text("#certificate")
+    page.go_to(0)
+    assert page.text("#at").startswith("at \N{GREEK SMALL LETTER LAMDA} = 1.2e-9")
+    long = r"return document.querySelector('main').innerText.match(/0\.000\d|\d\.\d{7}/g)"
+    assert page.run(long) is None
+
+
+def test_the_drawing_says_how_many_edges_it_leaves_out(open_page):
+    path, graph = two_thousand()
+    page = open_page(report_html(path, graph=graph))
+    told = f"{graph.n_edges} edges, of which {RESOLUTION.max_edges} are drawn"
+    assert page.text("#graph-caption").startswith(told)
 
 
 def test_zoom_enlarges_and_drags_the_drawing(page):

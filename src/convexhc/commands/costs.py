@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,20 +21,22 @@ from convexhc.solvers.memory import feature_path, features_of_large
 
 @dataclass(frozen=True)
 class CostModel:
-    """Figures that the benchmarks measured (`benchmarks/features.py` for the default fit)."""
+    """Measured figures. `benchmarks/fit_cost.py` measures those of the default fit anew."""
 
     # Memory of the process before any graph is read, with its compiled kernels.
     process_bytes: int = 250_000_000
     # Multiscale weights per row: node or leaf.
     pairs_per_row: int = 22
-    # A path of so many rows takes so many seconds, and others by this power of the ratio.
-    rows: int = 1000
-    seconds: float = 20.0
-    exponent: float = 1.6
-    # Features, leaves and test for groups of a large graph, per node.
-    seconds_per_node: float = 8e-4
-    # Suggested scale, report and files of results.
-    seconds_of_report: float = 3.0
+    # Rows, and the seconds of CPU of a whole fit of so many, with its report.
+    fit_seconds: tuple[tuple[int, float], ...] = (
+        (34, 3.7),
+        (196, 5.8),
+        (500, 9.0),
+        (1000, 14.9),
+        (3008, 54.6),
+    )
+    # Features, leaves and test for groups of a large graph, per node, beside a fit of its leaves.
+    seconds_per_node: float = 4.8e-4
     # A product of two matrices of 1000 rows on the machine of the benchmarks.
     product_seconds: float = 0.04
     # Nodes from which a path of the paper's problem takes minutes.
@@ -76,11 +79,27 @@ def feature_cost(options: Namespace, graph: Graph) -> tuple[int, float]:
     large = _by_graph(options) and has_leaves(n)
     rows = LEAVES.n_leaves if large else n
     memory = cost.process_bytes + feature_path(rows, cost.pairs_per_row * rows, N_FEATURES)
-    seconds = cost.seconds_of_report + cost.seconds * (rows / cost.rows) ** cost.exponent
+    seconds = seconds_of_rows(rows)
     if large:
         memory += features_of_large(n, graph.n_edges, N_FEATURES)
         seconds += cost.seconds_per_node * n
-    return memory, seconds * _product_seconds() / cost.product_seconds
+    return memory, seconds * product_seconds() / cost.product_seconds
+
+
+def seconds_of_rows(rows: int, measured: Sequence[tuple[int, float]] = COSTS.fit_seconds) -> float:
+    """Seconds of a fit of so many rows, on the machine of the benchmarks.
+
+    Between two measured numbers of rows, and beyond the largest, a power of the number.
+
+    Examples
+    --------
+    >>> seconds_of_rows(300, [(100, 2.0), (200, 4.0)])
+    6.0
+    """
+    known, seconds = np.log(np.array(measured).T)
+    slope = (seconds[-1] - seconds[-2]) / (known[-1] - known[-2])
+    beyond = max(0.0, float(np.log(rows) - known[-1]))
+    return float(np.exp(np.interp(np.log(rows), known, seconds) + slope * beyond))
 
 
 def _by_graph(options: Namespace) -> bool:
@@ -88,7 +107,7 @@ def _by_graph(options: Namespace) -> bool:
     return options.similarity == "graph" and options.shift is None
 
 
-def _product_seconds() -> float:
+def product_seconds() -> float:
     """CPU seconds of a product of two matrices of 1000 rows, on one thread: best of three."""
     factor, found = np.ones((1000, 1000)), []
     with limited_threads(1):

@@ -3,8 +3,10 @@
 No edge joins two components, so the objective and its dual are sums over them, and solutions of the
 components form a solution of the whole. Apart, every component takes only the iterations, fusions
 and splits that it needs. A component that has become one cluster needs no more: the dual that
-proved it is feasible at every larger lam. (The graph problem, eq. 4, does not split this way: its
-column sums couple the components.)
+proved it is feasible at every larger lam. Of the features of a graph, a component has only few that
+are not zero: it is solved in coordinates of the space that its rows span, which centroids and dual
+never leave. (The graph problem, eq. 4, does not split this way: its column sums couple the
+components.)
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from convexhc._types import IntArray
+from convexhc._types import FloatArray, IntArray
 from convexhc.fusion.points_solve import solve_points
 from convexhc.model.constraint import Free
 from convexhc.model.fidelity import Proximity
@@ -25,6 +27,8 @@ from convexhc.solvers.warm_start import fused_labels
 
 # Smallest dual, in numbers, that is solved apart: below, calls cost more than they save.
 _MIN_DUAL_SIZE = 100_000
+# Largest rank of a component, as a share of the columns, at which changing coordinates pays.
+_LARGEST_RANK = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +38,40 @@ class Part:
     # Nodes and edges of the whole problem, increasing.
     nodes: IntArray
     edges: IntArray
-    problem: FusionProblem  # the problem on these alone, at any lam
+    # Orthonormal coordinates of the space that the rows span; None for those of the whole.
+    axes: FloatArray | None
+    problem: FusionProblem  # the problem on these alone, in these coordinates, at any lam
     n_components: int
+
+    @classmethod
+    def of(cls, whole: FusionProblem, nodes: IntArray, edges: IntArray, n_components: int) -> Part:
+        """The part of a problem on these nodes and all of their edges."""
+        X, penalty = whole.fidelity.target[nodes], whole.penalty
+        # The l1 norm depends on the coordinates.
+        axes = None if penalty.l1_ratio else _axes_of_span(X)
+        own = FusionProblem(
+            Proximity(
+                X if axes is None else X @ axes,
+                least=nodes.size / whole.shape[0] * whole.fidelity.floor,
+            ),
+            replace(penalty, differences=Differences(penalty.graph.subgraph(nodes))),
+            Free(),
+        )
+        return cls(nodes, edges, axes, own, n_components)
 
     def restrict(self, solution: Solution | None) -> Solution | None:
         """A solution of the whole problem, restricted to the part; its certificate is not."""
         if solution is None:
             return None
-        return replace(
-            solution,
-            centroids=solution.centroids[self.nodes],
-            dual=solution.dual[self.edges],
-            labels=np.unique(solution.labels[self.nodes], return_inverse=True)[1],
-        )
+        centroids, dual = solution.centroids[self.nodes], solution.dual[self.edges]
+        if self.axes is not None:
+            centroids, dual = centroids @ self.axes, dual @ self.axes
+        labels = np.unique(solution.labels[self.nodes], return_inverse=True)[1]
+        return replace(solution, centroids=centroids, dual=dual, labels=labels)
+
+    def in_whole(self, rows: FloatArray) -> FloatArray:
+        """Centroids or duals of the part, in the coordinates of the whole problem."""
+        return rows if self.axes is None else rows @ self.axes.T
 
     def solve(
         self,
@@ -91,8 +116,7 @@ class Parts:
     @classmethod
     def of(cls, problem: FusionProblem) -> Parts:
         """Split a problem. O(n + E) per part."""
-        penalty = problem.penalty
-        graph = penalty.graph
+        graph = problem.penalty.graph
         n_components, component = graph.components()
         n_edges = np.bincount(component[graph.tail], minlength=n_components)
         bundle = np.full(n_components, -1)
@@ -103,17 +127,9 @@ class Parts:
         of_node, parts = bundle[component], []
         for number in range(int(bundle.max()) + 1):
             nodes = np.flatnonzero(of_node == number)
-            own = FusionProblem(
-                Proximity(
-                    problem.fidelity.target[nodes],
-                    least=nodes.size / graph.n * problem.fidelity.floor,
-                ),
-                replace(penalty, differences=Differences(graph.subgraph(nodes))),
-                Free(),
-            )
             edges = np.flatnonzero(of_node[graph.tail] == number)
             count = int(np.count_nonzero(bundle == number))
-            parts.append(Part(nodes, edges, own, count))
+            parts.append(Part.of(problem, nodes, edges, count))
         return cls(problem, tuple(parts))
 
     def solve(
@@ -146,7 +162,8 @@ class Parts:
         Y = np.empty((penalty.n_edges, problem.shape[1]))
         labels = np.zeros(problem.shape[0], np.int64)
         for part, solution in zip(self.parts or (), found, strict=True):
-            C[part.nodes], Y[part.edges] = solution.centroids, solution.dual
+            C[part.nodes] = part.in_whole(solution.centroids)
+            Y[part.edges] = part.in_whole(solution.dual)
             labels[part.nodes] = solution.labels
         certificate = problem.certify(C, Y)
         statuses = [one.status for one in found if one.status is not Status.SOLVED]
@@ -164,6 +181,14 @@ class Parts:
             found[0].method if found else "newton",
             seconds=sum(one.seconds for one in found),
         )
+
+
+def _axes_of_span(X: FloatArray) -> FloatArray | None:
+    """Orthonormal columns that span the rows; None if they would save little. O(n m^2)."""
+    _, values, rows = np.linalg.svd(X, full_matrices=False)
+    least = max(X.shape) * np.finfo(np.float64).eps * values[0]
+    rank = max(1, int(np.count_nonzero(values > least)))
+    return rows[:rank].T.copy() if rank <= _LARGEST_RANK * X.shape[1] else None
 
 
 def _bundles(dual_sizes: IntArray) -> Iterator[list[int]]:

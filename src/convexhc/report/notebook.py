@@ -34,7 +34,7 @@ def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
         "display:inline-block;max-width:100%;box-sizing:border-box'>"
         "<div style='display:flex;flex-wrap:wrap;gap:.3em 1.5em;align-items:center'>"
         f"<strong>convexhc path</strong>{sparkline(path)}</div>"
-        "<pre style='margin:.4em 0 0;max-width:100%;overflow-x:auto'>"
+        "<pre style='margin:.4em 0 0;max-width:100%;white-space:pre-wrap'>"
         f"{html.escape(on_page(path.summary()))}</pre></div>"
     )
     if len(path.names) > RESOLUTION.notebook_nodes:
