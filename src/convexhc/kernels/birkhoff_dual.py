@@ -6,7 +6,8 @@ C = max(X + u 1' + 1 v', 0) is the projection where (u, v) minimise the smooth c
 
 whose gradient is the excess of the sums: w_i (C_i 1 - 1) for the rows, w'C - 1' for the columns.
 With A the 0/1 matrix of the support (the positive entries), the generalised Hessian is the signless
-Laplacian of a weighted bipartite graph, which is reduced to the columns.
+Laplacian of a weighted bipartite graph, which is reduced to the columns; in numpy to the rows
+where these are fewer.
 
 The iteration is written once, for two versions of its passes: `DenseDual` in numpy, for matrices
 too small for compiled kernels to pay, and `ListedDual` of `birkhoff_listed`.
@@ -29,7 +30,7 @@ _LEAST_RIDGE = 1e-14
 
 
 class DenseDual(Dual):
-    """Passes in numpy, and a dense factor of the Newton matrix. O(c m), and O(c m^2) per step."""
+    """Passes in numpy, and a dense factor: O(c m), and O(c m min(c, m)) per step."""
 
     def __init__(self, X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> None:
         super().__init__(X.astype(np.float64, copy=False), w, u, v)
@@ -48,21 +49,14 @@ class DenseDual(Dual):
 
     def find_step(self, residual: float, tol: float) -> None:
         """Write the Newton step, regularised in proportion to the residual."""
-        A = (self.C > 0.0).astype(np.float64)
-        diagonal = self.w @ A
-        ridge = max(min(0.1, 0.1 * residual), _LEAST_RIDGE * float(diagonal.max()))
-        d = self.w / (A.sum(axis=1) + ridge)
-        weighted = d[:, None] * A
-        right, failed = self.rows @ weighted - self.cols, 1
-        matrix = A.T @ np.negative(weighted, out=weighted)
-        matrix.flat[:: right.size + 1] += diagonal
-        del weighted
-        while failed and ridge < np.inf:
-            matrix.flat[:: right.size + 1] += ridge
-            _, step, failed = dposv(matrix, right)
-            ridge *= 100.0
-        self.step_v[:] = step
-        self.step_u[:] = -(self.rows + A @ step) * d / self.w
+        B = np.multiply(self.w[:, None], self.C > 0.0)
+        rows, cols = B.sum(axis=1), B.sum(axis=0)
+        ridge = max(min(0.1, 0.1 * residual), _LEAST_RIDGE * float(cols.max()))
+        right = -self.w * self.rows, -self.cols
+        if self.w.size < self.cols.size:
+            self.step_v[:], self.step_u[:] = _solve_bordered(cols, rows, B.T, *right[::-1], ridge)
+        else:
+            self.step_u[:], self.step_v[:] = _solve_bordered(rows, cols, B, *right, ridge)
 
     def at_round_off(self, residual: float) -> bool:
         """Whether only a new centre can lower the residual: round-off of X + u + v."""
@@ -71,6 +65,25 @@ class DenseDual(Dual):
     def write(self, out: Matrix) -> None:
         """Write C."""
         out[...] = self.C
+
+
+def _solve_bordered(
+    P: FloatArray, Q: FloatArray, B: FloatArray, p: FloatArray, q: FloatArray, ridge: float
+) -> tuple[FloatArray, FloatArray]:
+    """Solve (P + ridge) x + B y = p and B'x + (Q + ridge) y = q, P and Q diagonal.
+
+    x is eliminated. The ridge on Q grows until the rest is definite. O(size(B) size(Q)).
+    """
+    P = P + ridge
+    weighted = B / P[:, None]
+    right, failed, y = q - p @ weighted, 1, q
+    matrix = B.T @ np.negative(weighted, out=weighted)
+    matrix.flat[:: q.size + 1] += Q
+    while failed and ridge < np.inf:
+        matrix.flat[:: q.size + 1] += ridge
+        _, y, failed = dposv(matrix, right)
+        ridge *= 100.0
+    return (p - B @ y) / P, y
 
 
 def _search(dual: Dual, phi: float, length: float) -> tuple[float, float]:
