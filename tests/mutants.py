@@ -64,6 +64,7 @@ NEWTON = "tests/solvers/test_newton.py::"
 PROBLEM = "tests/model/test_problem.py::"
 FIDELITY = "tests/model/test_fidelity.py::"
 PROOF = "tests/fusion/test_partition_proof.py::"
+MERGING = "tests/fusion/test_merging.py::"
 
 COST = FLOWS + "test_the_cost_is_that_of_the_flow_under_the_final_conductances"
 BUDGET = FLOWS + "test_the_cost_never_exceeds_the_budget"
@@ -141,6 +142,20 @@ MUTANTS = (
         "search.search_loads(unproven, loads)",
         "the proof uses loads of the sketch",
         (COST,),
+    ),
+    Mutant(
+        "fusion/merging.py",
+        "gap=before.gap + objective - before.objective",
+        "gap=before.gap + 2.0 * (objective - before.objective)",
+        "merging lowers the gap by more than the objective",
+        (MERGING + "test_a_merged_solution_is_better_and_its_bound_still_holds",),
+    ),
+    Mutant(
+        "fusion/merging.py",
+        "rises = rises + 1 if found.certificate.objective >= best.certificate.objective else 0",
+        "rises = 0",
+        "clusters are merged whatever it costs",
+        (MERGING + "test_the_minimiser_is_not_merged",),
     ),
     Mutant(
         "fusion/electrical_flow.py",
