@@ -67,12 +67,14 @@ def _tree(C: FloatArray, labels: Labels, tail: IntArray, head: IntArray) -> IntA
         length[some] += np.linalg.norm(C[i[some]] - C[j[some]], axis=1)
     graph = csr_array((length, (pairs // n, pairs % n)), shape=(n, n))
     tree = minimum_spanning_tree(graph).tocoo()
-    return np.stack(tree.coords, axis=1)[np.argsort(tree.data, kind="stable")]
+    nearest = np.argsort(tree.data, kind="stable")
+    return np.stack(tree.coords, axis=1)[nearest].astype(np.int64)
 
 
 def _merged(problem: FusionProblem, small: Solution, pairs: IntArray) -> Solution:
     """The solution with some pairs of clusters merged, and what its certificate then is."""
-    joined = components(small.labels.size, *pairs.T, np.ones(len(pairs), np.bool_))
+    everyone = np.ones(len(pairs), np.bool_)
+    joined = components(small.labels.size, pairs[:, 0], pairs[:, 1], everyone)
     labels = numbered_by_first(joined[small.labels])
     C, before = fuse(small.centroids, labels, problem.fidelity.metric.mass), small.certificate
     objective = problem.objective(C)
