@@ -124,8 +124,8 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/graph_flows.py",
-        "np.subtract.at(unmet, row[over.size :], surplus)",
-        "np.add.at(unmet, row[over.size :], surplus)",
+        "np.repeat([1.0, -1.0], over.size)",
+        "np.repeat([1.0, 1.0], over.size)",
         "the surplus of an edge is added at both of its ends",
         (COST,),
     ),

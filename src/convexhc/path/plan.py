@@ -28,7 +28,7 @@ _STEP = 1.5
 _STEP_BEFORE_FUSION = 3.0
 # Least ratio of lam over which the growth of the number of clusters is measured.
 _SPAN = 1.2
-# Least power of lam with which clusters are expected to grow: they often do so suddenly.
+# Least power of lam with which clusters are expected to grow once they do: often suddenly.
 _LEAST_GROWTH = 3.0
 # Clusters that a path from above aims at, as a multiple of those at which it ends.
 _BEYOND_END = 1.2
@@ -263,7 +263,7 @@ class Descending(_Refining):
         assert current is not None
         before = [level for level in progress.levels if level.lam >= _SPAN * current.lam]
         last = min(before, key=lambda level: level.lam, default=None)
-        if last is None:
+        if last is None or last.n_clusters >= current.n_clusters:
             return math.inf
         growth = math.log(current.n_clusters / last.n_clusters) / math.log(last.lam / current.lam)
         missing = math.log(_BEYOND_END * self.max_clusters / current.n_clusters)
