@@ -20,7 +20,7 @@ from convexhc.kernels.compile import blocks
 from convexhc.kernels.components import components
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.model.problem import FusionProblem, fuse
-from convexhc.solvers.solution import Solution
+from convexhc.solvers.solution import Solution, Status
 
 # Merges that raise the objective, one after another, after which only the coarsest is tried.
 _PATIENCE = 2
@@ -30,11 +30,12 @@ def merge_clusters(problem: FusionProblem, solution: ContractedSolution) -> Cont
     """Replace a solution by one with fewer clusters, as long as one has a lower objective.
 
     Tried are 1, 2, 4, ... and all merges of neighbouring clusters, the nearest first. Groups, dual
-    and lower bound stay. O(c nnz(K) + E_c m) each, about as much as an iteration.
+    and lower bound stay. A solution that did not reach its tolerance is returned as it is.
+    O(c nnz(K) + E_c m) for each, about as much as an iteration.
     """
     contracted = solution.contraction.problem.at(problem.lam)
     best, last = solution.small, None
-    while best is not last:
+    while best is not last and best.status is Status.SOLVED:
         best, last = _best_merger(contracted, best), best
     return replace(solution, small=best)
 
