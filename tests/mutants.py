@@ -64,6 +64,7 @@ NEWTON = "tests/solvers/test_newton.py::"
 PROBLEM = "tests/model/test_problem.py::"
 FIDELITY = "tests/model/test_fidelity.py::"
 PROOF = "tests/fusion/test_partition_proof.py::"
+MERGING = "tests/fusion/test_merging.py::"
 
 COST = FLOWS + "test_the_cost_is_that_of_the_flow_under_the_final_conductances"
 BUDGET = FLOWS + "test_the_cost_never_exceeds_the_budget"
@@ -123,8 +124,8 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/graph_flows.py",
-        "np.subtract.at(unmet, row[over.size :], surplus)",
-        "np.add.at(unmet, row[over.size :], surplus)",
+        "np.repeat([1.0, -1.0], over.size)",
+        "np.repeat([1.0, 1.0], over.size)",
         "the surplus of an edge is added at both of its ends",
         (COST,),
     ),
@@ -141,6 +142,20 @@ MUTANTS = (
         "search.search_loads(unproven, loads)",
         "the proof uses loads of the sketch",
         (COST,),
+    ),
+    Mutant(
+        "fusion/merging.py",
+        "gap=before.gap + objective - before.objective",
+        "gap=before.gap + 2.0 * (objective - before.objective)",
+        "merging lowers the gap by more than the objective",
+        (MERGING + "test_a_merged_solution_is_better_and_its_bound_still_holds",),
+    ),
+    Mutant(
+        "fusion/merging.py",
+        "rises = rises + 1 if found.certificate.objective >= best.certificate.objective else 0",
+        "rises = 0",
+        "clusters are merged whatever it costs",
+        (MERGING + "test_the_minimiser_is_not_merged",),
     ),
     Mutant(
         "fusion/electrical_flow.py",
@@ -242,17 +257,17 @@ MUTANTS = (
     ),
     Mutant(
         "kernels/flows.py",
-        "enough = lengths(np.maximum(over - t[:, None], 0.0)) <= block[some]",
-        "enough = lengths(np.maximum(over - t[:, None], 0.0)) <= 1.01 * block[some]",
-        "a projected flow stays outside its ball",
+        "outside = length > enough",
+        "outside = length > 1.01 * enough",
+        "a flow just outside its ball is not projected, and others stay outside",
         (SURPLUS,),
     ),
     Mutant(
         "kernels/flows.py",
-        "inside = lengths(over) <= block[some]",
-        "inside = lengths(over) <= 1.01 * block[some]",
-        "a flow just outside its ball is not projected",
-        (SURPLUS,),
+        "t = np.where(outside, largest, t)",
+        "pass",
+        "a flow on which Newton's method ends too early stays outside its ball",
+        (ELECTRICAL + "test_a_surplus_that_is_found_too_slowly_still_makes_a_flow_feasible",),
     ),
     Mutant(
         "kernels/flows.py",

@@ -442,3 +442,13 @@ def test_the_surplus_is_the_smallest_change_that_makes_a_flow_feasible(seed, l1_
     assert (np.abs(d).max(axis=1) <= np.abs(Y - nearest).max(axis=1) + 1e-9).all()
     fits = np.abs(Y - nearest).max(axis=1) <= 1e-12
     assert not d[fits].any()
+
+
+def test_a_surplus_that_is_found_too_slowly_still_makes_a_flow_feasible(monkeypatch):
+    """Feasible, though not by the smallest change: the certificate rests on it."""
+    monkeypatch.setattr(flow_kernels, "_MAX_NEWTON", 1)
+    Y = np.array([[3.0, 1.0, -0.5], [0.1, 0.0, 0.2]])
+    d = Y.copy()
+    flow_kernels.surplus(d, np.zeros(2), np.ones(2))
+    assert (np.linalg.norm(Y - d, axis=1) <= 1.0 + 1e-12).all()
+    assert not d[1].any()

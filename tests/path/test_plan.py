@@ -120,6 +120,14 @@ def test_a_descending_path_ends_with_more_clusters_than_requested(values, lam_st
         assert close or n_events(low.labels, high.labels) <= 1
 
 
+@given(heights, st.sampled_from([0.02, 0.1, 0.3, 0.5]), st.integers(1, 12))
+def test_a_descending_path_takes_no_shorter_steps_than_asked_for(values, lam_step, most):
+    chain = Chain(values)
+    path = walked(chain, Descending(LAM_MAX, lam_step, chain.n, 1, most))
+    below = [level.lam for level in path.levels if level.lam <= LAM_MAX]
+    assert all(high / low >= (1.0 + lam_step) * (1.0 - 1e-6) for low, high in pairwise(below))
+
+
 def test_a_descending_path_replaces_a_crowded_lam_by_a_shorter_step(monkeypatch):
     monkeypatch.setattr(Descending, "crowd_factor", 1)
     monkeypatch.setattr(Descending, "crowd_offset", 0)

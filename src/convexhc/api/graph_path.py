@@ -8,6 +8,7 @@ from typing import Any
 from convexhc.api.options import Keep, Lambdas, MethodLike, Monitor, OnLevel, Options, Progress
 from convexhc.api.renamed import explains_renamed_options
 from convexhc.api.single_lam import read_problem, similarity_record
+from convexhc.fusion.pieces import neighbouring_pieces
 from convexhc.kernels.threads import threads_along
 from convexhc.model.problem import FusionProblem
 from convexhc.path.cautions import warned_if_unsolved
@@ -155,9 +156,12 @@ def _check_memory(problem: FusionProblem, options: Options) -> None:
     """Raise MemoryError if the path does not fit; every kept level counts."""
     keeps = callable(options.keep) or options.keeper(small=problem.shape[0] <= _KEEP_NODES)(0.0)
     if options.max_clusters is not None:
-        groups = Descending.crowd_factor * options.max_clusters + Descending.crowd_offset
-        kept = options.most_levels if keeps else 0
-        needed = coarse_path_estimate(problem, "admm", groups, kept=kept)
+        most = Descending.crowd_factor * options.max_clusters + Descending.crowd_offset
+        groups, kept = min(most, problem.shape[0]), options.most_levels if keeps else 0
+        graph = problem.penalty.graph
+        # Clusters have longer borders than pieces of the same number.
+        pairs = min(2 * neighbouring_pieces(graph, groups), graph.n_edges)
+        needed = coarse_path_estimate(problem, "admm", groups, pairs, kept=kept)
         require_memory(
             f"a path from above with {options.max_clusters} clusters",
             needed,

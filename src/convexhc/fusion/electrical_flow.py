@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.fusion.demand import Demand
@@ -158,10 +159,14 @@ class ElectricalFlow:
 
     def _delivered(self, Y: FloatArray) -> FloatArray:
         """What a flow delivers to every node."""
-        out = np.zeros((self.nodes.size, Y.shape[1]))
-        np.add.at(out, self.tail, Y)
-        np.subtract.at(out, self.head, Y)
-        return out
+        return np.asarray(self._incidence @ Y)
+
+    @cached_property
+    def _incidence(self) -> csr_array:
+        """D': +1 at the tail and -1 at the head of every edge."""
+        sign = np.repeat([1.0, -1.0], self.at.size)
+        ends = np.concatenate([self.tail, self.head]), np.tile(np.arange(self.at.size), 2)
+        return csr_array((sign, ends), shape=(self.nodes.size, self.at.size))
 
 
 class LayeredFlow:

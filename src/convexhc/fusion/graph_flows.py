@@ -46,11 +46,11 @@ class FlowSearchSettings:
     # Attempts to prove a flow in all columns.
     max_attempts: int = 4
     # Conductance updates per attempt.
-    max_rounds: int = 40
+    max_rounds: int = 25
     # Factor on the exponent of an update after the overload of a cluster has grown.
     damping: float = 0.7
     # Rounds over which progress is measured.
-    patience: int = 8
+    patience: int = 5
     # A cluster is given up if its overload stays above this fraction of that `patience` rounds ago.
     progress: float = 0.9
     # Overload that the search tolerates: the proof measures it exactly.
@@ -286,9 +286,8 @@ class _FlowSearch:
             surplus, ends = flow.along(part, over), self.edges.at(flow.at[over])
             flow_kernels.surplus(surplus, ends.soft, ends.block)
             rows, row = np.unique(np.concatenate([ends.tail, ends.head]), return_inverse=True)
-            unmet = np.zeros((rows.size, surplus.shape[1]))
-            np.add.at(unmet, row[: over.size], surplus)
-            np.subtract.at(unmet, row[over.size :], surplus)
+            sign, column = np.repeat([1.0, -1.0], over.size), np.tile(np.arange(over.size), 2)
+            unmet = csr_array((sign, (row, column)), shape=(rows.size, over.size)) @ surplus
             total += float(np.maximum(unmet.max(axis=1), 0.0).sum())
         return total
 

@@ -28,3 +28,17 @@ def pieces(graph: Graph, n_pieces: int) -> Labels:
     component = graph.components()[1]
     seed = np.where(found[2] < 0, -1 - component, found[2])
     return np.asarray(np.unique(seed, return_inverse=True)[1])
+
+
+def neighbouring_pieces(graph: Graph, n_pieces: int) -> int:
+    """Number of pairs of `pieces` that are joined by an edge.
+
+    Examples
+    --------
+    >>> chain = np.diag(np.ones(5), 1)
+    >>> neighbouring_pieces(Graph.from_matrix(chain + chain.T), 2)
+    1
+    """
+    piece = pieces(graph, n_pieces)
+    ends = np.sort(np.stack([piece[graph.tail], piece[graph.head]]), axis=0)
+    return int(np.unique(ends[:, ends[0] != ends[1]], axis=1).shape[1])

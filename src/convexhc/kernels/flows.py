@@ -25,6 +25,11 @@ Pointer = NDArray[np.int32]
 
 # Columns solved together: as many as fit in the cache.
 _PANEL = 128
+# Newton steps for the surplus of a flow: hardly ever more than ten are needed.
+_MAX_NEWTON = 60
+# Excess over a ball that is left: relative to its radius, and round-off of the largest entry.
+_ROUND_OFF = 1e-12
+_EPS = 1e-15
 
 
 @compiled(fastmath=FAST)
@@ -196,17 +201,22 @@ def scaled_inside(
 def surplus(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
     """Replace every row y by the d of least maximum norm with y - d in its dual ball.
 
-    d = sign(y) min(t, max(|y| - soft, 0)) with the smallest t, found by bisection, for which y - d
-    after a soft threshold by ``soft`` has norm ``block``. Zero for rows inside their balls.
-    O(60 E m).
+    d = sign(y) min(t, max(|y| - soft, 0)) with the smallest t for which y - d after a soft
+    threshold by ``soft`` has norm ``block``. Zero for rows inside their balls. That norm is convex
+    in t: Newton's method from zero rises to the solution, in a few steps. O(E m) each.
     """
     for some in blocks(Y.shape):
         over = np.maximum(np.abs(Y[some]) - soft[some, None], 0.0)
-        inside = lengths(over) <= block[some]
-        low, high = np.zeros(len(over)), over.max(axis=1, initial=0.0)
-        for _ in range(60):
-            t = 0.5 * (low + high)
-            enough = lengths(np.maximum(over - t[:, None], 0.0)) <= block[some]
-            high, low = np.where(enough, t, high), np.where(enough, low, t)
-        most = np.where(inside, 0.0, high)[:, None]
-        Y[some] = np.copysign(np.minimum(most, over), Y[some])
+        t, radius, largest = np.zeros(len(over)), block[some], over.max(axis=1, initial=0.0)
+        enough = radius * (1.0 + _ROUND_OFF) + _EPS * largest
+        for _ in range(_MAX_NEWTON):
+            left = np.maximum(over - t[:, None], 0.0)
+            length = lengths(left)
+            outside = length > enough
+            if not outside.any():
+                break
+            step = length * (length - radius) / np.maximum(left.sum(axis=1), 1e-300)
+            t += np.where(outside, step, 0.0)
+        else:
+            t = np.where(outside, largest, t)
+        Y[some] = np.copysign(np.minimum(t[:, None], over), Y[some])

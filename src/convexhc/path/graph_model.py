@@ -14,6 +14,7 @@ from convexhc._types import Labels
 from convexhc.fusion.graph_proof import prove_graph, prove_tighter
 from convexhc.fusion.graph_solve import ContractedSolution, solve_graph, unpenalized_solution
 from convexhc.fusion.lam_max import consensus_bound
+from convexhc.fusion.merging import merge_clusters
 from convexhc.fusion.pieces import pieces
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
@@ -104,6 +105,7 @@ class GraphModel:
         if found is None:
             return None
         found, tol = self._settled(problem, found)
+        found = merge_clusters(problem, found)
         found = replace(found, proof=prove_graph(problem, found, thorough=self.prove))
         if not self.prove:
             return found

@@ -26,6 +26,14 @@ _MAX_PROBES = 4
 _STEP = 1.5
 # Longest step of lam, as a ratio, while every node is alone.
 _STEP_BEFORE_FUSION = 3.0
+# Least ratio of lam over which the growth of the number of clusters is measured.
+_SPAN = 1.2
+# Least power of lam with which clusters are expected to grow once they do: often suddenly.
+_LEAST_GROWTH = 3.0
+# Clusters that a path from above aims at, as a multiple of those at which it ends.
+_BEYOND_END = 1.2
+# Relative margin by which bisected steps stay within their bound.
+_ROUND_OFF = 1e-9
 # Range searched, relative to the bound on lam: a path that leaves it ends incomplete.
 _LOWEST, _HIGHEST = 1e-9, 10.0
 
@@ -206,11 +214,31 @@ class Descending(_Refining):
         return solution.n_clusters > self.max_clusters or solution.n_clusters == self.n_nodes
 
     def _ratio(self, progress: Progress[S]) -> float:
-        """Halfway (in log lam) to a lam that was given up, but no shorter than ``lam_step``."""
+        """A step to somewhat more than ``max_clusters``, and not to a lam that was given up.
+
+        Bisected, it ends in steps of ``lam_step`` exactly: a longer one would be bisected once
+        more, into steps of half the length.
+        """
         assert progress.current is not None
         crowded, lam = progress.crowded_lam, progress.current.lam
-        halfway = float(np.sqrt(crowded / lam)) if crowded < lam else 0.0
-        return max(1.0 / _STEP, min(halfway, 1.0 / (1.0 + self.lam_step)))
+        halfway = math.sqrt(lam / crowded) if 0.0 < crowded < lam else math.inf
+        longest = min(_STEP, halfway, self._to_the_end(progress))
+        step = min((1.0 + self.lam_step) * (1.0 - _ROUND_OFF), _STEP)
+        while step**2 <= longest:
+            step *= step
+        return 1.0 / step
+
+    def _to_the_end(self, progress: Progress[S]) -> float:
+        """Ratio to the end of the path, where clusters grow with the power of lam of late."""
+        current = progress.current
+        assert current is not None
+        before = [level for level in progress.levels if level.lam >= _SPAN * current.lam]
+        last = min(before, key=lambda level: level.lam, default=None)
+        if last is None or last.n_clusters >= current.n_clusters:
+            return math.inf
+        growth = math.log(current.n_clusters / last.n_clusters) / math.log(last.lam / current.lam)
+        missing = math.log(_BEYOND_END * self.max_clusters / current.n_clusters)
+        return math.exp(missing / max(growth, _LEAST_GROWTH))
 
 
 def n_events(left: Labels, right: Labels) -> int:

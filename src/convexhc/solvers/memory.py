@@ -39,16 +39,14 @@ def path_estimate(problem: FusionProblem, method: str, *, keep: bool, solved: in
 
 
 def coarse_path_estimate(
-    problem: FusionProblem, method: str, most_groups: int, *, kept: int
+    problem: FusionProblem, method: str, groups: int, pairs: int, *, kept: int
 ) -> int:
-    """Peak memory in bytes of a path from above with at most so many groups of nodes.
+    """Peak memory in bytes of a path from above with so many groups and pairs of neighbours.
 
     ``kept`` levels keep their centroids. Duals are between groups, not between nodes; the graph is
     added, and up to 3000 nodes the inverse of K.
     """
     n, m = problem.shape
-    groups = min(n, most_groups)
-    pairs = min(_edges(problem), groups * (groups - 1) // 2)
     inverse = 4 * n * n if n <= FIDELITY.inverse_nodes else 0
     arrays = 8 * (inverse + 40 * (n + _edges(problem)) + m * (6 * (groups + pairs) + kept * groups))
     return _solve_bytes(method, groups, m, pairs) + arrays
