@@ -41,8 +41,8 @@ from convexhc.model.problem import FusionProblem
 
 # Load up to which a flow counts as inside its ball.
 _MAX_LOAD = 1.0 + ROUND_OFF
-# Numbers that a proof must read before its columns go to workers: about half a second on one core.
-_WORTH_SENDING = 500_000_000
+# Numbers that a proof must read before its columns go to workers: a core reads 3e9 in a second.
+_WORTH_SENDING = 2_000_000_000
 
 
 @dataclass(frozen=True)
