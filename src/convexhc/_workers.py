@@ -19,6 +19,8 @@ Result = TypeVar("Result")
 
 # A task is given up when so many workers have died with it, the last time with no other task.
 _MOST_DEATHS = 2
+# Size of a task above which Dask warns.
+_NO_WARNING = "1 PB"
 
 
 def workers(n_jobs: int | None) -> AbstractContextManager[object]:
@@ -156,9 +158,12 @@ def _on_dask(
     The error of a killed worker is raised once all others are done. joblib's own backend is of no
     use here: it waits for ever for a call whose workers died.
     """
+    import dask.config
     from distributed import KilledWorker, as_completed
 
-    pending = {client.submit(function, *call, pure=False) for call in calls}
+    # A task carries its data, so that it can be repeated elsewhere: large ones are no mistake.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": _NO_WARNING}):
+        pending = {client.submit(function, *call, pure=False) for call in calls}
     killed = None
     try:
         for future in as_completed(list(pending)):  # type: ignore[no-untyped-call]

@@ -22,8 +22,10 @@ from convexhc.kernels.rows import group_means
 
 # Vectors up to which far columns are not formed: products with more are no faster than solves.
 _MAX_RANK = 64
-# Blocks of columns of a run: enough for a worker, and few enough to share among many.
+# Fewest blocks of columns of a run: less is not worth sending to a worker.
 _RUN_BLOCKS = 8
+# Runs of a cluster at most: every one is sent with the factor.
+_MOST_RUNS = 16
 
 
 class Product(NamedTuple):
@@ -100,7 +102,8 @@ class InnerDemand:
     @cached_property
     def column_runs(self) -> tuple[InnerDemand, ...]:
         """Demands of the near columns only, some blocks of them each."""
-        most = _RUN_BLOCKS * column_width(self.cluster.size)
+        least = _RUN_BLOCKS * column_width(self.cluster.size)
+        most = max(least, -(-self.near.size // _MOST_RUNS))
         if self.near.size <= most:
             return (self,)
         runs = (slice(first, first + most) for first in range(0, self.near.size, most))
