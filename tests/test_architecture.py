@@ -28,6 +28,7 @@ ROOMS = [
     "_views",
     "_warnings",
     "_extras",
+    "_workers",
     "version",
     "kernels",
     "graph_checks",

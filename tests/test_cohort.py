@@ -14,8 +14,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import convexhc
+from convexhc import _workers
 from convexhc.api import cohort as module
-from convexhc.api import worker_pool
 from convexhc.kernels.threads import limited_threads
 from laws import random_kernel
 
@@ -226,16 +226,16 @@ def test_two_threads_of_joblib_give_the_same_paths(graphs, singles):
 
 
 def test_every_graph_is_submitted_at_once_so_that_workers_can_join_later(graphs, monkeypatch):
-    handed, seen = [], []
+    handed, seen, wrapped = [], [], joblib.delayed
 
     def delayed(function):
         def hand(*arguments):
             handed.append(arguments)
-            return joblib.delayed(function)(*arguments)
+            return wrapped(function)(*arguments)
 
         return hand
 
-    monkeypatch.setattr(worker_pool, "delayed", delayed)
+    monkeypatch.setattr(joblib, "delayed", delayed)
     many = dict.fromkeys(range(24), graphs["g0"])
     with joblib.parallel_config("threading"):
         convexhc.solve_paths(many, n_jobs=2, **PAPER, on_result=lambda *_: seen.append(len(handed)))
@@ -291,7 +291,7 @@ def test_killed_workers_lose_only_the_tasks_that_kill_them(tmp_path):
     """Of twenty, one kills every worker, one every worker that receives it, one only the first."""
     tasks = dict(enumerate([*range(20)]))
     tasks |= {3: "kill", 8: deadly_tasks.KillsOnArrival(), 15: tmp_path / "once"}
-    found = dict(worker_pool.in_workers(deadly_tasks.doubled, tasks, 2, lambda task, error: "lost"))
+    found = dict(_workers.in_workers(deadly_tasks.doubled, tasks, 2, lambda task, error: "lost"))
     expected = {k: 2 * k for k in range(20)} | {3: "lost", 8: "lost", 15: 0}
     assert found == expected
 
@@ -316,7 +316,7 @@ def test_a_worker_killed_on_dask_loses_only_the_task_that_kills_it(tmp_path):
         joblib.parallel_config("dask"),
     ):
         found = dict(
-            worker_pool.in_workers(deadly_tasks.doubled, tasks, None, lambda task, error: "lost")
+            _workers.in_workers(deadly_tasks.doubled, tasks, None, lambda task, error: "lost")
         )
     assert found == {k: 2 * k for k in range(6)} | {2: "lost", 4: 0}
 
@@ -344,11 +344,11 @@ def test_without_a_note_of_what_was_started_the_culprit_is_found_by_halving(kill
                 raise killed
             yield position, function(task)
 
-    monkeypatch.setattr(worker_pool, "_pool", pool)
+    monkeypatch.setattr(_workers, "_pool", pool)
     distributed = SimpleNamespace(KilledWorker=KilledError, Client=KilledError)
-    monkeypatch.setitem(worker_pool.sys.modules, "distributed", distributed)
+    monkeypatch.setitem(_workers.sys.modules, "distributed", distributed)
     tasks = {position: position for position in range(12)}
-    found = dict(worker_pool.in_workers(lambda k: 2 * k, tasks, 2, lambda k, error: None))
+    found = dict(_workers.in_workers(lambda k: 2 * k, tasks, 2, lambda k, error: None))
     assert found == {k: None if k == 5 else 2 * k for k in tasks}
     assert seen[0] == 12
     assert seen.count(1) >= 2

@@ -94,6 +94,7 @@ def cluster(
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: OnLevel | None = None,
     progress: Progress = False,
+    n_jobs: int | None = None,
 ) -> Path:
     """Cluster a graph, a similarity or points at every scale.
 
@@ -156,7 +157,7 @@ def cluster(
         Relative duality gap at which each lam is solved.
     max_iter : int, optional
         Iteration budget per lam. Default: 200 in feature space, 20 000 for pi.
-    max_clusters, lam_step, keep, prove, checkpoint, on_check, progress
+    max_clusters, lam_step, keep, prove, checkpoint, on_check, progress, n_jobs
         As for `convexhc.solve_path`.
     test_structure : bool
         Test whether the graph has groups beyond chance (`similarity.structure.group_structure`),
@@ -199,7 +200,7 @@ def cluster(
         prove=prove,
     )
     with shown(progress) as line:
-        monitor = Monitor(checkpoint, on_check, progress if line is None else line)
+        monitor = Monitor(checkpoint, on_check, progress if line is None else line, n_jobs)
         if line is not None:
             line.note("reading the graph and making its features ...")
         # Another diagonal or norm needs K itself.

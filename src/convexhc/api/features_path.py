@@ -36,6 +36,7 @@ def solve_features_path(
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: OnLevel | None = None,
     progress: Progress = False,
+    n_jobs: int | None = None,
 ) -> Path:
     """Cluster a similarity at every scale, with the penalty in its feature space.
 
@@ -56,7 +57,7 @@ def solve_features_path(
         Columns of X with X X' nearest to K.
     l1_ratio : float
         Share of the l1 norm in the penalty. Above 0 the answer depends on the axes of the features.
-    tol, max_iter, max_clusters, lam_step, keep, prove, checkpoint, on_check, progress
+    tol, max_iter, max_clusters, lam_step, keep, prove, checkpoint, on_check, progress, n_jobs
         As for `convexhc.solve_points_path`.
 
     Returns
@@ -82,7 +83,7 @@ def solve_features_path(
         keep=keep,
         prove=prove,
     )
-    monitor = Monitor(checkpoint, on_check, progress)
+    monitor = Monitor(checkpoint, on_check, progress, n_jobs)
     return features_path(K, weights, n_features, options, monitor)
 
 

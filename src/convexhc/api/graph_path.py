@@ -47,6 +47,7 @@ def solve_path(
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: OnLevel | None = None,
     progress: Progress = False,
+    n_jobs: int | None = None,
 ) -> Path:
     """Cluster a graph or similarity matrix at every scale.
 
@@ -86,6 +87,11 @@ def solve_path(
     progress : bool or callable
         True shows lam, clusters, gap and time left on a terminal or in a notebook, through tqdm
         if it is installed; a callable is called with every `Level`.
+    n_jobs : int, optional
+        Workers among which the columns of large proofs are divided, and in feature space the
+        connected components: processes on this machine, or the workers that
+        ``joblib.parallel_config`` names, such as a Dask cluster. The answer does not depend on
+        their number. Threads need no option.
 
     Returns
     -------
@@ -125,7 +131,7 @@ def solve_path(
         keep=keep,
         prove=prove,
     )
-    return graph_path(K, weights, options, Monitor(checkpoint, on_check, progress))
+    return graph_path(K, weights, options, Monitor(checkpoint, on_check, progress, n_jobs))
 
 
 def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from convexhc._checks import LARGEST, checked_count, checked_number, named
+from convexhc._workers import workers
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
 from convexhc.path.checkpoint import Checkpoint
@@ -149,16 +150,24 @@ class Options:
 
 @dataclass(frozen=True)
 class Monitor:
-    """What accompanies a run: a checkpoint file, a callback, a display of progress."""
+    """What accompanies a run: a checkpoint file, a callback, a display of progress, workers."""
 
     checkpoint: str | os.PathLike[str] | None = None
     on_check: OnLevel | None = None
     progress: Progress = False
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_jobs is not None and not (isinstance(self.n_jobs, int) and self.n_jobs):
+            raise ValueError(
+                "n_jobs must be a number of workers, -1 for one per core, or None, received "
+                f"{self.n_jobs!r}."
+            )
 
     @contextmanager
     def listener(self, plan: Callable[[], Plan]) -> Iterator[tuple[Plan, OnLevel | None]]:
         """The plan of a run and the function to call after every lam, while a display is shown."""
-        with shown(self.progress) as line:
+        with shown(self.progress) as line, workers(self.n_jobs):
             made = plan()
             yield made, level_listener(line, self.progress, self.on_check, made)
 

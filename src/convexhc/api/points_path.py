@@ -49,6 +49,7 @@ def solve_points_path(
     checkpoint: str | os.PathLike[str] | None = None,
     on_check: OnLevel | None = None,
     progress: Progress = False,
+    n_jobs: int | None = None,
 ) -> Path:
     """Cluster points at every scale (eq. 1, classical convex clustering).
 
@@ -86,7 +87,7 @@ def solve_points_path(
     prove : bool
         Where the partition is not proven (`path.proof`), lower the tolerance until it is, at most
         to 1e-10.
-    checkpoint, on_check, progress
+    checkpoint, on_check, progress, n_jobs
         As for `convexhc.solve_path`.
 
     Returns
@@ -131,7 +132,7 @@ def solve_points_path(
         table,
         edges,
         options,
-        Monitor(checkpoint, on_check, progress),
+        Monitor(checkpoint, on_check, progress, n_jobs),
         names=chosen,
         record={"model": "points"},
     )

@@ -11,13 +11,16 @@ components.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from convexhc._types import FloatArray, IntArray
+from convexhc._workers import map_in_workers, worker_count
 from convexhc.fusion.points_solve import solve_points
+from convexhc.kernels.threads import limited_threads
 from convexhc.model.constraint import Free
 from convexhc.model.fidelity import Proximity
 from convexhc.model.penalty import Differences
@@ -29,6 +32,8 @@ from convexhc.solvers.warm_start import fused_labels
 _MIN_DUAL_SIZE = 100_000
 # Largest rank of a component, as a share of the columns, at which changing coordinates pays.
 _LARGEST_RANK = 0.5
+# Numbers of a dual from which parts go to workers.
+_WORTH_SENDING = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +87,12 @@ class Part:
         tol: float,
         max_iter: int,
     ) -> Solution:
-        """Solve the part at ``lam``; ``start`` and ``second`` are solutions of the whole problem.
+        """Solve the part at ``lam``; ``start`` and ``second`` are solutions of the part.
 
         Where every component is one cluster at a lower lam, its mean has no penalty at any lam, and
         its dual stays inside the growing balls: if they certify the mean, it is the answer.
         """
-        problem, first = self.problem.at(lam), self.restrict(start)
+        problem, first = self.problem.at(lam), start
         if first is not None and first.n_clusters == self.n_components and first.lam <= lam:
             mean = fuse(problem.fidelity.target, first.labels)
             proof = problem.certify(mean, first.dual)
@@ -98,7 +103,7 @@ class Part:
         return solve_points(
             problem,
             start=first,
-            second=self.restrict(second),
+            second=second,
             tol=tol,
             max_iter=max_iter,
         )
@@ -145,10 +150,21 @@ class Parts:
         problem = self.problem.at(lam)
         if self.parts is None:
             return solve_points(problem, start=start, second=second, tol=tol, max_iter=max_iter)
-        found = [
-            part.solve(lam, start=start, second=second, tol=tol, max_iter=max_iter)
+        tasks = [
+            partial(
+                part.solve,
+                lam,
+                start=part.restrict(start),
+                second=part.restrict(second),
+                tol=tol,
+                max_iter=max_iter,
+            )
             for part in self.parts
         ]
+        if worker_count() > 1 and problem.penalty.n_edges * problem.shape[1] > _WORTH_SENDING:
+            found = map_in_workers(_on_one_thread, tasks)
+        else:
+            found = [task() for task in tasks]
         return self._joined(problem, found, tol)
 
     def _joined(self, problem: FusionProblem, found: list[Solution], tol: float) -> Solution:
@@ -181,6 +197,11 @@ class Parts:
             found[0].method if found else "newton",
             seconds=sum(one.seconds for one in found),
         )
+
+
+def _on_one_thread(task: Callable[[], Solution]) -> Solution:
+    with limited_threads(1):
+        return task()
 
 
 def _axes_of_span(X: FloatArray) -> FloatArray | None:

@@ -28,9 +28,14 @@ _BLOCK_ENTRIES = 100_000
 
 def column_blocks(n_columns: int, n_rows: int) -> Iterator[slice]:
     """Cut the columns of a matrix into blocks that are held in memory one at a time."""
-    width = max(_MIN_COLUMNS, _BLOCK_ENTRIES // n_rows)
+    width = column_width(n_rows)
     for first in range(0, n_columns, width):
         yield slice(first, first + width)
+
+
+def column_width(n_rows: int) -> int:
+    """Columns of such a block."""
+    return max(_MIN_COLUMNS, _BLOCK_ENTRIES // n_rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ are split into layers with one system each.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,8 +21,9 @@ from convexhc.fusion.inner_demand import InnerDemand, Product
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels import loads as load_kernels
 from convexhc.kernels.edges import Edges
-from convexhc.kernels.loads import Net, Tally
-from convexhc.model.elimination import Elimination
+from convexhc.kernels.loads import Net, Tally, empty_tally
+from convexhc.model.elimination import DenseFactor, Elimination
+from convexhc.model.factorization import SparseFactor
 from convexhc.model.weighted_laplacian import Layer
 
 # Relative error of a flow or of its load that counts as round-off.
@@ -30,6 +32,33 @@ ROUND_OFF = 1e-9
 _RIDGE = 1e-12
 # Round-off of a leverage, relative.
 _SLACK = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnRun:
+    """Some columns of a flow, to be solved and measured: a task for a worker.
+
+    ``demand`` has these columns only, and ``net`` the edges of the flow.
+    """
+
+    factor: SparseFactor | DenseFactor
+    demand: InnerDemand
+    net: Net
+    stretch: float
+
+    @property
+    def work(self) -> int:
+        """Numbers that are read: those of the factor and of the edges for every column."""
+        return self.demand.near.size * (self.factor.size + self.net.edge.size)
+
+    def tally(self) -> Tally:
+        """Solve the columns, a block at a time, and measure the flow."""
+        out = empty_tally(self.net.soft.size, self.net.start.size - 1)
+        for R in self.demand.blocks():
+            X = R.copy()
+            self.factor.solve(X)
+            load_kernels.tally(X, R, self.net, self.stretch, out)
+        return out
 
 
 class ElectricalFlow:
@@ -76,23 +105,38 @@ class ElectricalFlow:
         is at least the sum over nodes of the largest entry that the computed flow fails to deliver;
         zero if it is round-off of the demand. The flow is not stored.
         """
-        start, neighbor, number = self._adjacency
-        soft, block = edges.soft[self.at], edges.block[self.at]
-        # The largest entry decides only where the ball has no Euclidean part.
-        net = Net(start, neighbor, number, self.conductance[number], soft, block == 0.0)
-        out = Tally(*np.zeros((3, self.at.size)), *np.zeros((2, self.nodes.size)))
-        for R in demand.blocks():
-            X = R.copy()
-            self.factor.solve(X)
-            load_kernels.tally(X, R, net, stretch, out)
+        tallies = [each.tally() for each in self.column_runs(demand, edges, stretch)]
+        return self.loads_of(demand, edges, stretch, tallies)
+
+    def column_runs(
+        self, demand: InnerDemand, edges: Edges, stretch: float = 1.0
+    ) -> Iterator[ColumnRun]:
+        """The near columns in runs, which can be solved in any order and anywhere."""
+        for part in demand.column_runs:
+            yield ColumnRun(self.factor, part, self._net(edges), stretch)
+
+    def loads_of(
+        self, demand: InnerDemand, edges: Edges, stretch: float, tallies: list[Tally]
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """`loads`, from the tallies of all runs in their order."""
+        net = self._net(edges)
+        out = empty_tally(self.at.size, self.nodes.size)
+        for tally in tallies:
+            out = out.joined(tally)
         if demand.far.columns.size:
             self._tally_far(demand.far, net, stretch, out)
+        soft, block = net.soft, edges.block[self.at]
         residual, most = float(out.lacking.sum()), np.where(net.peaked, out.most, 0.0)
         return (
             ball_loads(out.excess, most, soft, block),
             ball_loads(out.further, most, soft / stretch, block / stretch),
             residual if not residual <= ROUND_OFF * float(out.wanted.sum()) else 0.0,
         )
+
+    def _net(self, edges: Edges) -> Net:
+        start, neighbor, number = self._adjacency
+        soft, peaked = edges.soft[self.at], edges.block[self.at] == 0.0
+        return Net(start, neighbor, number, self.conductance[number], soft, peaked)
 
     def _tally_far(self, far: Product, net: Net, stretch: float, out: Tally) -> None:
         """Add the far columns: the flow Z W' has few distinct directions.

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -25,18 +26,23 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from convexhc._types import BoolArray, FloatArray, IntArray, Labels
+from convexhc._workers import map_in_workers, worker_count
 from convexhc.fusion.conductances import STRETCH, Conductances, initial_conductances
 from convexhc.fusion.contraction import Contraction
 from convexhc.fusion.demand import Demand
-from convexhc.fusion.electrical_flow import ROUND_OFF, ElectricalFlow
+from convexhc.fusion.electrical_flow import ROUND_OFF, ColumnRun, ElectricalFlow
 from convexhc.fusion.inner_demand import InnerDemand
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.components import components
 from convexhc.kernels.edges import Edges
+from convexhc.kernels.loads import Tally
+from convexhc.kernels.threads import limited_threads
 from convexhc.model.problem import FusionProblem
 
 # Load up to which a flow counts as inside its ball.
 _MAX_LOAD = 1.0 + ROUND_OFF
+# Numbers that a proof must read before its columns go to workers: a core reads 3e9 in a second.
+_WORTH_SENDING = 2_000_000_000
 
 
 @dataclass(frozen=True)
@@ -220,9 +226,13 @@ class _FlowSearch:
 
     def measure(self, clusters: BoolArray, loads: FloatArray) -> float:
         """Write the loads in all columns; calibrate the sketch; return the residual."""
-        total = 0.0
-        for flow, part in self.blocks(clusters):
-            loads[flow.at], stretched, residual = flow.loads(part, self.edges, STRETCH)
+        blocks = list(self.blocks(clusters))
+        runs = [tuple(flow.column_runs(part, self.edges, STRETCH)) for flow, part in blocks]
+        tallies, total = _tallies([run for each in runs for run in each]), 0.0
+        for (flow, part), own in zip(blocks, runs, strict=True):
+            loads[flow.at], stretched, residual = flow.loads_of(
+                part, self.edges, STRETCH, list(islice(tallies, len(own)))
+            )
             total += residual
             if self.sketch is not None:
                 norm = flow.relative_norms(self.sketch[flow.nodes], self.edges)
@@ -304,6 +314,18 @@ class _FlowSearch:
         return Split(
             groups, np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
         )
+
+
+def _tallies(runs: list[ColumnRun]) -> Iterator[Tally]:
+    """Measure runs of columns in their order; in workers if there are any and it pays."""
+    if worker_count() > 1 and sum(run.work for run in runs) > _WORTH_SENDING:
+        return iter(map_in_workers(_on_one_thread, runs))
+    return (run.tally() for run in runs)
+
+
+def _on_one_thread(run: ColumnRun) -> Tally:
+    with limited_threads(1):
+        return run.tally()
 
 
 def _edges_to_cut(

@@ -8,7 +8,7 @@ cluster, along whose edges flow enters, and the offset. Only the near columns ar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,12 +16,16 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from convexhc._types import FloatArray, IntArray, Labels
-from convexhc.fusion.demand import Demand, column_blocks
+from convexhc.fusion.demand import Demand, column_blocks, column_width
 from convexhc.kernels.loads import spread_columns
 from convexhc.kernels.rows import group_means
 
 # Vectors up to which far columns are not formed: products with more are no faster than solves.
 _MAX_RANK = 64
+# Fewest blocks of columns of a run: less is not worth sending to a worker.
+_RUN_BLOCKS = 8
+# Runs of a cluster at most: every one is sent with the factor.
+_MOST_RUNS = 16
 
 
 class Product(NamedTuple):
@@ -34,11 +38,11 @@ class Product(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class InnerDemand:
-    """The rows of a demand inside some clusters: R = M (I - J) (T - B Y) - u 1'."""
+    """The rows of a demand inside some clusters: R = S (T - B Y) - u 1', S = M (I - J)."""
 
     target: csr_array | FloatArray  # T, (n, m): the rows of the data
-    # B, (n, p): per edge between clusters that ends here, the share of every node.
-    between: FloatArray
+    # S B, (n, p): per edge between clusters that ends here, the share of every node less its mean.
+    inflow: FloatArray
     dual: FloatArray  # Y, (p, m): the dual of these edges
     cluster: Labels  # (n,): cluster of every row, numbered from zero
     mass: FloatArray | None  # diagonal of M, (n,); None if it is one
@@ -49,12 +53,13 @@ class InnerDemand:
         """Rows of a demand, in the order of ``nodes``, which are all nodes of their clusters."""
         between = demand.between[nodes]
         pairs = np.unique(between.indices)
+        mass = None if demand.mass is None else demand.mass[nodes]
         return cls(
             demand.target[nodes],
-            between[:, pairs].toarray(),
+            _deviation(between[:, pairs].toarray(), cluster, mass),
             demand.dual[pairs],
             cluster,
-            None if demand.mass is None else demand.mass[nodes],
+            mass,
             demand.offset[nodes],
         )
 
@@ -62,7 +67,7 @@ class InnerDemand:
     def near(self) -> IntArray:
         """Columns that are formed."""
         everything = np.arange(self.target.shape[1])
-        if isinstance(self.target, np.ndarray) or self.between.shape[1] >= _MAX_RANK:
+        if isinstance(self.target, np.ndarray) or self.inflow.shape[1] >= _MAX_RANK:
             return everything
         return np.unique(self.target.indices)
 
@@ -75,14 +80,26 @@ class InnerDemand:
         """Near columns of sparse data: pointers, rows and values, and the means over clusters."""
         T = csc_array(self.target[:, self.near])
         count = int(self.cluster.max()) + 1
-        total = np.bincount(self.cluster, self._weight, count)
-        share = self._weight / total[self.cluster]
+        share = self._weight / np.bincount(self.cluster, self._weight, count)[self.cluster]
         mean = csr_array((share, (self.cluster, np.arange(share.size))), (count, share.size)) @ T
         return T.indptr.astype(np.int64), T.indices.astype(np.int64), T.data, mean.toarray()
 
     @cached_property
-    def _inflow(self) -> FloatArray:
-        return self._deviation(self.between)
+    def column_runs(self) -> tuple[InnerDemand, ...]:
+        """Demands of the near columns only, some blocks of them each."""
+        least = _RUN_BLOCKS * column_width(self.cluster.size)
+        most = max(least, -(-self.near.size // _MOST_RUNS))
+        if self.near.size <= most:
+            return (self,)
+        runs = (slice(first, first + most) for first in range(0, self.near.size, most))
+        return tuple(self._only(run) for run in runs)
+
+    def _only(self, run: slice) -> InnerDemand:
+        """The demand in some near columns; views of a dense target."""
+        if isinstance(self.target, np.ndarray):
+            return replace(self, target=self.target[:, run], dual=self.dual[:, run])
+        columns = self.near[run]
+        return replace(self, target=self.target[:, columns], dual=self.dual[:, columns])
 
     def blocks(self) -> Iterator[FloatArray]:
         """Near columns of R, a block at a time."""
@@ -92,7 +109,7 @@ class InnerDemand:
     def _form(self, block: slice) -> FloatArray:
         columns = self.near[block]
         if isinstance(self.target, np.ndarray):
-            R = self._deviation(self.target[:, block]) - self.offset[:, None]
+            R = self._centered(self.target[:, block]) - self.offset[:, None]
         else:
             start, row, value, mean = self._by_column
             R = np.empty((self.cluster.size, columns.size))
@@ -107,27 +124,31 @@ class InnerDemand:
                 R,
             )
         if self.dual.size:
-            R -= self._inflow @ self.dual[:, columns]
+            R -= self.inflow @ self.dual[:, columns]
         return R
 
     @cached_property
     def far(self) -> Product:
         """All other columns of R."""
         columns = np.setdiff1d(np.arange(self.target.shape[1]), self.near, assume_unique=True)
-        V = np.column_stack([self._inflow, self.offset])
+        V = np.column_stack([self.inflow, self.offset])
         W = np.column_stack([-self.dual[:, columns].T, np.full(columns.size, -1.0)])
         return Product(V, W, columns)
 
     def left_times(self, V: FloatArray) -> FloatArray:
         """V'R, without forming R; V has one row per node."""
-        SV = self._deviation(V)
-        out: FloatArray = np.asarray((self.target.T @ SV).T)
-        out -= (self.between.T @ SV).T @ self.dual
+        out: FloatArray = np.asarray((self.target.T @ self._centered(V)).T)
+        out -= (self.inflow.T @ V).T @ self.dual
         out -= (V.T @ self.offset)[:, None]
         return out
 
-    def _deviation(self, X: FloatArray) -> FloatArray:
-        """S X = M (I - J) X, a new array."""
-        X = np.ascontiguousarray(X)
-        centered = X - group_means(X, self.cluster, self._weight)[self.cluster]
-        return centered if self.mass is None else centered * self.mass[:, None]
+    def _centered(self, X: FloatArray) -> FloatArray:
+        return _deviation(X, self.cluster, self.mass)
+
+
+def _deviation(X: FloatArray, cluster: Labels, mass: FloatArray | None) -> FloatArray:
+    """S X = M (I - J) X, a new array."""
+    X = np.ascontiguousarray(X)
+    weight = np.ones(cluster.size) if mass is None else mass
+    centered = X - group_means(X, cluster, weight)[cluster]
+    return centered if mass is None else centered * mass[:, None]

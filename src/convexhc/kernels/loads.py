@@ -46,6 +46,21 @@ class Tally(NamedTuple):
     wanted: FloatArray
     lacking: FloatArray
 
+    def joined(self, other: Tally) -> Tally:
+        """The tally of both sets of columns."""
+        return Tally(
+            self.excess + other.excess,
+            self.further + other.further,
+            np.maximum(self.most, other.most),
+            np.maximum(self.wanted, other.wanted),
+            np.maximum(self.lacking, other.lacking),
+        )
+
+
+def empty_tally(n_edges: int, n_nodes: int) -> Tally:
+    """The tally of no columns."""
+    return Tally(*np.zeros((3, n_edges)), *np.zeros((2, n_nodes)))
+
 
 @compiled(fastmath=_FINITE)
 def _tally_run(

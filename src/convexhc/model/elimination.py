@@ -108,6 +108,11 @@ class DenseFactor:
     def __init__(self, L: FloatArray) -> None:
         self.L = L
 
+    @property
+    def size(self) -> int:
+        """Numbers stored."""
+        return self.L.size
+
     @classmethod
     def of(
         cls, tail: IntArray, head: IntArray, conductance: FloatArray, degree: FloatArray

@@ -44,6 +44,11 @@ class SparseFactor:
     ) -> None:
         self.start, self.row, self.value, self.pivot = start, row, value, pivot
 
+    @property
+    def size(self) -> int:
+        """Numbers stored."""
+        return self.value.size
+
     @cached_property
     def _single(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         return self.value.astype(np.float32), self.pivot.astype(np.float32)

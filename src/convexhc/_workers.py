@@ -1,4 +1,7 @@
-"""Run tasks in the workers of joblib or of a Dask cluster, and survive workers that are killed."""
+"""Run tasks in the workers of joblib or of a Dask cluster, and survive workers that are killed.
+
+joblib is imported where it is used: it takes longer than a small solve.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,53 @@ import contextlib
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path as File
 from typing import Any, TypeVar
-
-from joblib import Parallel, delayed
-from joblib.parallel import get_active_backend
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 # A task is given up when this many workers have died with it, the last time with no other task.
 _MOST_DEATHS = 2
+# Size of a task above which Dask warns.
+_NO_WARNING = "1 PB"
+
+
+def workers(n_jobs: int | None) -> AbstractContextManager[object]:
+    """So many workers inside the context, of the kind that ``joblib.parallel_config`` names."""
+    if n_jobs is None:
+        return contextlib.nullcontext()
+    from joblib import parallel_config
+
+    return parallel_config(n_jobs=n_jobs)  # type: ignore[no-any-return]
+
+
+def worker_count() -> int:
+    """Workers that joblib would use here: one, unless ``joblib.parallel_config`` names more."""
+    if "joblib" not in sys.modules:
+        return 1
+    from joblib.parallel import get_active_backend
+
+    backend, n_jobs = get_active_backend()
+    return int(backend.effective_n_jobs(1 if n_jobs is None else n_jobs))
+
+
+def map_in_workers(function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+    """Results of all tasks, in their order, by the workers that ``joblib.parallel_config`` names.
+
+    A task whose workers die twice raises a RuntimeError.
+    """
+    found = dict(in_workers(function, dict(enumerate(tasks)), None, _give_up))
+    return [found[position] for position in range(len(tasks))]
+
+
+def _give_up(task: Any, error: Exception) -> Any:
+    raise RuntimeError(
+        "two workers died while they computed a part of the problem: give them more memory, or "
+        "leave out n_jobs."
+    ) from error
 
 
 def in_workers(
@@ -72,6 +109,8 @@ def _pool(
     if client is not None:
         yield from _on_dask(client, _started, calls)
         return
+    from joblib import Parallel, delayed
+
     # Dispatch everything at once: otherwise joblib sizes its queue by the first workers, and
     # workers that join a cluster later stay idle.
     workers = Parallel(
@@ -91,12 +130,16 @@ def _started(
 
 def _killed() -> tuple[type[Exception], ...]:
     """The errors that tell of a killed worker: of joblib, and of Dask if it is in use."""
+    from concurrent.futures.process import BrokenProcessPool
+
     distributed = sys.modules.get("distributed")
     return (BrokenProcessPool,) + (() if distributed is None else (distributed.KilledWorker,))
 
 
 def _dask_client() -> Any:
     """The client of ``joblib.parallel_config("dask")`` once it has a worker, or None elsewhere."""
+    from joblib.parallel import get_active_backend
+
     distributed = sys.modules.get("distributed")
     backend = get_active_backend()[0]
     client = getattr(backend, "client", None)
@@ -115,9 +158,12 @@ def _on_dask(
     The error of a killed worker is raised once all others are done. joblib's own backend is of no
     use here: it waits for ever for a call whose workers died.
     """
+    import dask.config
     from distributed import KilledWorker, as_completed
 
-    pending = {client.submit(function, *call, pure=False) for call in calls}
+    # A task carries its data, so that it can be repeated elsewhere: large ones are no mistake.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": _NO_WARNING}):
+        pending = {client.submit(function, *call, pure=False) for call in calls}
     killed = None
     try:
         for future in as_completed(list(pending)):  # type: ignore[no-untyped-call]
