@@ -97,12 +97,6 @@ def paper_smooth_objective(pi, K, lam):
     return np.trace(pi.T @ K @ pi - 2.0 * K @ pi) + lam * penalty
 
 
-def least_assignment(G):
-    """min <G, Q> over doubly stochastic Q, by enumeration of all permutations."""
-    n = len(G)
-    return min(sum(G[i, p[i]] for i in range(n)) for p in itertools.permutations(range(n)))
-
-
 def components(n, tail, head):
     """Connected components by graph traversal."""
     neighbours = {i: set() for i in range(n)}

@@ -21,7 +21,8 @@ from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import FAST, blocks, compiled
-from convexhc.kernels.prox import split, split_rows
+from convexhc.kernels.prox import split
+from convexhc.kernels.rows import lengths
 from convexhc.kernels.threads import thread_count
 
 
@@ -130,8 +131,17 @@ def penalty_value(C: FloatArray, edges: Edges) -> float:
 
 def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
     """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m)."""
+    if out is not Y:
+        out[:] = Y
     for some in blocks(Y.shape):
-        split_rows(Y[some], edges.soft[some], edges.block[some], out[some])
+        inside, block = out[some], edges.block[some]
+        kept = np.abs(inside)
+        kept -= edges.soft[some, None]
+        np.maximum(kept, 0.0, out=kept)
+        norm = lengths(kept)
+        beyond = np.flatnonzero(norm > block)
+        share = 1.0 - block[beyond] / norm[beyond]
+        inside[beyond] -= np.copysign(share[:, None] * kept[beyond], inside[beyond])
 
 
 def sizes(Y: FloatArray, Z: FloatArray, stiffness: FloatArray) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from convexhc._types import BoolArray, FloatArray
+from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, blocks, compiled
 
 
@@ -35,21 +35,6 @@ def split(x: FloatArray, soft: float, block: float, inside: FloatArray) -> bool:
         kept = keep * kept if kept > 0.0 else 0.0
         inside[k] = x[k] - math.copysign(kept, x[k])
     return False
-
-
-def split_rows(X: FloatArray, soft: FloatArray, block: FloatArray, inside: FloatArray) -> BoolArray:
-    """`split` of every row. O(rows x columns)."""
-    kept = np.abs(X)
-    kept -= soft[:, None]
-    np.maximum(kept, 0.0, out=kept)
-    norm = np.sqrt(np.einsum("ek,ek->e", kept, kept))
-    outside = norm > block
-    keep = np.zeros_like(norm)
-    np.divide(block, norm, out=keep, where=outside)
-    kept *= np.where(outside, 1.0 - keep, 0.0)[:, None]
-    np.copysign(kept, X, out=kept)
-    np.subtract(X, kept, out=inside)
-    return np.asarray(~outside)
 
 
 @compiled()
