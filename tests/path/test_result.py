@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import convexhc
 from convexhc import as_graph, datasets, similarity, solve_path
+from convexhc._text import format_number, on_page
 from convexhc.path import Level, Path, Provenance
 from convexhc.path.cautions import FewerClustersWarning
 from convexhc.similarity.structure import modularity
@@ -348,10 +349,12 @@ def test_summary_names_size_range_certificate_and_plateaus(path):
     assert f"{path.relative_gap.max():.1e}" in said
     assert re.search(r"\b6 clusters for lam", said)
     suggestion = path.suggestion
+    low, high = (
+        format_number(at) for at in (suggestion.plateau.lam_from, suggestion.plateau.lam_to)
+    )
     assert (
         f"suggested scale: {suggestion.n_clusters} clusters, modularity "
-        f"{suggestion.modularity:.2f}, near lam {suggestion.plateau.lam_from:.4g} to "
-        f"{suggestion.plateau.lam_to:.4g}\n"
+        f"{suggestion.modularity:.2f}, near lam {low} to {high}\n"
     ) in said
     assert "not solved" not in said
     assert "only close the tree" not in said
@@ -371,7 +374,7 @@ def test_html_has_the_summary_and_only_the_tags_of_the_card(named):
     card = {"div", "strong", "pre", "svg", "title", "path"}
     assert set(re.findall(r"</?(\w+)", page)) <= card | {"iframe"}
     for line in named.summary().splitlines():
-        assert line.strip() in page
+        assert on_page(line.strip()) in page
 
 
 def test_html_escapes_the_summary(named, monkeypatch):

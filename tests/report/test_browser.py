@@ -168,8 +168,8 @@ def test_the_page_opens_at_the_suggested_pruning(open_page):
     # In number and lam, the first view, the headline and the path agree.
     plateau = path.suggested_plateau
     low, high = format_number(plateau.lam_from), format_number(plateau.lam_to)
-    assert page.text("#at").startswith("suggested: a pruning of the tree")
-    assert page.text("#at").endswith(f"has {plateau.n_clusters} clusters, λ = {low} to {high}")
+    assert page.text("#at").startswith("suggested: a pruning nearest to λ = ")
+    assert page.text("#at").endswith(f"{low} to {high} ({plateau.n_clusters} clusters)")
     assert f"{path.suggestion.n_clusters} clusters" in page.text("#lead")
     assert f"near λ {low} to {high}" in page.text("#lead")
     assert "those inside a cluster" in page.text("#tree-caption")
@@ -194,7 +194,7 @@ def test_a_suggested_level_is_shown_as_a_level(open_page):
     assert page.find("#tree .cut").is_displayed()
     assert "left of the line" in page.text("#tree-caption")
     page.click("#scales button:nth-of-type(2)")
-    assert page.text("#at").startswith("a scale that lasts: ")
+    assert page.text("#at").startswith("lasting: ")
     assert page.text("#count") == "3 clusters"
 
 

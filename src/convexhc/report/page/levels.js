@@ -7,10 +7,10 @@ const percent = (share) => `${formatNumber(Number((100 * share).toPrecision(2)))
 
 // Where a suggested scale is on the path: the plateau that has its clusters, or the nearest one.
 function scaleText(level, plateau) {
-  const kind = state.scale === 0 ? "suggested" : "a scale that lasts";
+  const kind = state.scale === 0 ? "suggested" : "lasting";
   const range = `\u03bb = ${formatNumber(plateau.from)} to ${formatNumber(plateau.to)}`;
   if (!isPruned()) return `${kind}: ${range}`;
-  return `${kind}: a pruning of the tree; the level nearest to it has ${counted(partition(level).clusters.length, "cluster")}, ${range}`;
+  return `${kind}: a pruning nearest to ${range} (${counted(partition(level).clusters.length, "cluster")})`;
 }
 
 function showLevel() {
