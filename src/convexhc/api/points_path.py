@@ -172,8 +172,8 @@ def points_path(
         options.prove,
     )
     provenance = Provenance.of(options.record(**record), _digest(problem))
-    # Dense products are those of flows inside clusters, too small to gain from threads of BLAS.
-    threads = threads_along(problem.shape, dense=False)
+    # Sums over points are short: two threads of BLAS take longer than one.
+    threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
     with threads, monitor.listener(lambda: choose_plan(model, options)) as (plan, listen):
         path = run(
             model,
