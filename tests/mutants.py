@@ -257,6 +257,13 @@ MUTANTS = (
     ),
     Mutant(
         "kernels/flows.py",
+        "            out[j, k] -= y\n\n\nclass _Network",
+        "            out[j, k] += y\n\n\nclass _Network",
+        "a flow is delivered at both of its ends",
+        (ELECTRICAL + "test_what_a_flow_delivers_is_the_product_with_the_laplacian",),
+    ),
+    Mutant(
+        "kernels/flows.py",
         "outside = length > enough",
         "outside = length > 1.01 * enough",
         "a flow just outside its ball is not projected, and others stay outside",

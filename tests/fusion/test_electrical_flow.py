@@ -452,3 +452,16 @@ def test_a_surplus_that_is_found_too_slowly_still_makes_a_flow_feasible(monkeypa
     flow_kernels.surplus(d, np.zeros(2), np.ones(2))
     assert (np.linalg.norm(Y - d, axis=1) <= 1.0 + 1e-12).all()
     assert not d[1].any()
+
+
+@pytest.mark.parametrize("width", [3, 2000])
+def test_what_a_flow_delivers_is_the_product_with_the_laplacian(width):
+    """By numpy for few columns, by a kernel for many."""
+    rng = np.random.default_rng(width)
+    tail, head = np.triu_indices(6, 1)
+    conductance, X = rng.uniform(0.5, 2.0, tail.size), rng.normal(size=(6, width))
+    D = np.zeros((tail.size, 6))
+    D[np.arange(tail.size), tail], D[np.arange(tail.size), head] = 1.0, -1.0
+    expected = D.T @ (conductance[:, None] * (D @ X))
+    found = flow_kernels.delivered(X, tail, head, conductance)
+    np.testing.assert_allclose(found, expected, atol=1e-12)

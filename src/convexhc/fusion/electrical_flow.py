@@ -183,7 +183,7 @@ class ElectricalFlow:
         source[self.head[chosen], column] = -c
         V = source.copy()
         self.factor.solve(V)
-        residual = source - self._delivered(self._flow(V))
+        residual = source - flow_kernels.delivered(V, self.tail, self.head, self.conductance)
         residual[self._elimination.grounded] -= (
             self._elimination.ground(self.conductance)[:, None] * V[self._elimination.grounded]
         )
