@@ -78,3 +78,9 @@ def test_labels_are_not_settled_above_the_tolerance(pair):
     assert not Settling(point.labels, tol=1e-12)(
         problem, point, certificate._replace(gap=1e-9 * certificate.scale)
     )
+
+
+def test_a_cluster_without_a_penalty_is_in_doubt(pair):
+    fused = Candidate(np.full((2, 2), 0.5), np.zeros((1, 2)), np.zeros(2, int))
+    certificate = pair(0.0).certify(fused.C, fused.Y)._replace(gap=1e-5)
+    assert not clear(pair(0.0), *fused[:3], certificate)

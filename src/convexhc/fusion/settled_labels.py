@@ -68,7 +68,9 @@ def clear(
     inside = np.flatnonzero(labels[edges.tail] == labels[edges.head])
     if inside.size:
         inner = edges.at(inside)
-        slack = ball_slack(Y[inside], inner.soft, inner.block) / (inner.soft + inner.block)
+        radius = inner.soft + inner.block
+        slack = ball_slack(Y[inside], inner.soft, inner.block)
+        slack = np.divide(slack, radius, out=np.zeros(radius.size), where=radius > 0.0)
         least = slack[widest_tree(labels.size, inner, slack)].min()
         if least < SETTINGS.slack * np.sqrt(certificate.relative_gap):
             return False
