@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import naive
-from convexhc.fusion.graph_proof import _apart
+from convexhc.fusion.graph_proof import proven_apart
 from convexhc.fusion.partition_proof import InnerFlow, Leaving, coarsest, proven_groups
 from convexhc.fusion.points_proof import _error_of_differences, prove_points
 from convexhc.fusion.routing import Boundary, _routing, routed_clusters
@@ -76,7 +76,7 @@ def test_rows_are_apart_beyond_the_error_of_two_rows(share, expected):
     fidelity = Proximity(np.zeros((2, 3)))
     gap = 0.5 * float(np.square(e).sum())
     ends = np.array([0]), np.array([1])
-    assert _apart(fidelity, share * e, *ends, gap, 0.0)[0] == expected
+    assert proven_apart(fidelity, share * e, *ends, gap, 0.0)[0] == expected
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.2])

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from convexhc.model.problem import graph_problem
 from convexhc.solvers import admm
+from convexhc.solvers.admm import _balanced_rho
 from laws import random_kernel, solved
 
 
@@ -25,3 +27,10 @@ def test_both_duals_of_a_solution_warm_start_the_next_run():
     again = solved(problem, "admm", start=cold, tol=1e-9)
     assert cold.nonneg_dual.max() <= 0.0
     assert again.n_iter <= 10 < cold.n_iter
+
+
+@pytest.mark.parametrize("squares", [(1e-12, 0.0), (0.0, 1e-12)])
+def test_rho_does_not_run_away_where_a_residual_vanishes(squares):
+    """At the consensus all copies are zero: no ratio of residuals says anything."""
+    assert _balanced_rho(0.5, squares, (0.6, 0.0)) == 0.5
+    assert _balanced_rho(0.5, squares, (0.6, 0.3)) == 0.5

@@ -111,6 +111,22 @@ def test_on_check_can_stop_the_run_and_start_is_passed_to_the_method():
     assert stopped.n_iter > 0
 
 
+def test_a_candidate_that_is_enough_ends_the_run_above_the_tolerance():
+    problem, best, dual = shrinking_pair()
+    asked = []
+
+    def enough(of, candidate, certificate):
+        assert of is problem
+        assert of.certify(candidate.C, candidate.Y) == certificate
+        asked.append(certificate.relative_gap)
+        return certificate.relative_gap < 1e-3
+
+    found = run(problem, Scripted(best, dual), tol=1e-9, enough=enough)
+    assert found.status is Status.SOLVED
+    assert found.relative_gap == asked[-1] > 1e-9
+    assert min(asked[:-1]) >= 1e-3
+
+
 @pytest.mark.parametrize("status", list(Status))
 def test_every_status_is_a_sentence(status):
     assert status.value[0].isupper()
@@ -153,3 +169,13 @@ def test_a_gap_that_falls_slowly_does_not_count_as_stagnation():
             state["Y"] = self.dual
 
     assert run(problem, Slow(best, dual), tol=1e-6, max_iter=20_000).status is Status.MAX_ITER
+
+
+def test_dual_fista_gives_a_slow_inner_problem_longer_runs():
+    """Nodes over ten orders: runs of two hundred inner iterations needed a thousand steps."""
+    rng = np.random.default_rng(0)
+    scales = 10.0 ** np.linspace(-5.0, 5.0, 6)
+    X = rng.random((6, 3))
+    K = (X @ X.T) * np.outer(scales, scales)
+    found = convexhc.solve(K, 1e4 * K.max(), method="dual_fista", constraint="simplex", max_iter=60)
+    assert found.status is Status.SOLVED

@@ -169,10 +169,22 @@ def test_the_smallest_enclosing_limit_applies(version, tmp_path, monkeypatch):
     assert memory.available() == 5000
 
 
-@pytest.mark.parametrize("options", [{}, {"lambdas": 5}, {"max_clusters": 6}])
-def test_a_path_is_promised_more_than_its_peak(options, monkeypatch):
+def ring(n):
+    A = np.diag(np.ones(n - 1), 1)
+    A[0, -1] = 1.0
+    return A + A.T
+
+
+FRACTAL = datasets.fractal_graph(0, n_meta=1).adjacency
+# In the ring, nodes and not edges take the memory.
+PATHS = [(FRACTAL, {}), (FRACTAL, {"lambdas": 5}), (FRACTAL, {"max_clusters": 6})]
+PATHS.append((ring(150), {"lambdas": 8}))
+
+
+@pytest.mark.parametrize(("adjacency", "options"), PATHS)
+def test_a_path_is_promised_more_than_its_peak(adjacency, options, monkeypatch):
     """What is checked before a path bounds what it allocates, and by less than four times."""
-    kernel = similarity.two_hop(datasets.fractal_graph(0, n_meta=1).adjacency, shift=0.05)
+    kernel = similarity.two_hop(adjacency, shift=0.05)
     given, promised = {"tol": 1e-3, "lam_step": 0.3, **options}, []
     require = memory.require_memory
 

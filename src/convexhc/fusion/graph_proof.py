@@ -54,7 +54,7 @@ def prove_graph(
     C, Y = small.centroids, small.dual
     gap, moved = _gap_of_feasible(problem, contraction, C, small.certificate)
     pairs = contraction.problem.at(problem.lam).penalty.edges
-    apart = _apart(problem.fidelity, C, pairs.tail, pairs.head, gap, moved)
+    apart = proven_apart(problem.fidelity, C, pairs.tail, pairs.head, gap, moved)
     joined = coarsest(labels, pairs.tail, pairs.head, apart)
     isolated = np.bincount(labels)[labels] == np.bincount(joined)[joined]
     hopeful = isolated & (np.bincount(labels)[labels] > 1)
@@ -174,13 +174,18 @@ def _root_sizes(contraction: Contraction) -> FloatArray:
     return np.sqrt(np.bincount(contraction.labels))[:, None]
 
 
-def _apart(
-    fidelity: Fidelity, C: FloatArray, tail: IntArray, head: IntArray, gap: float, moved: float
+def proven_apart(
+    fidelity: Fidelity,
+    C: FloatArray,
+    tail: IntArray,
+    head: IntArray,
+    gap: float,
+    moved: float = 0.0,
 ) -> BoolArray:
     """Pairs of rows that differ at the minimiser, by their distance in the norm of the kernel.
 
     There |C - C*|_K^2 <= 2 gap, whatever the smallest eigenvalue, and |d - d*|_K^2 <= 4 gap for the
-    difference d of two rows.
+    difference d of two rows. ``moved`` is the distance of C to a feasible point with that gap.
     """
     product = _times(fidelity, C)
     found = np.empty(tail.size, np.bool_)

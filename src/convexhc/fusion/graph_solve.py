@@ -25,7 +25,7 @@ from convexhc.kernels.components import components
 from convexhc.kernels.rows import interpolate_rows
 from convexhc.model.problem import FusionProblem
 from convexhc.model.proof import Proof
-from convexhc.solvers.loop import Method, run
+from convexhc.solvers.loop import Enough, Method, run
 from convexhc.solvers.solution import Solution, Status
 
 Chooser = Callable[[FusionProblem], Method[FusionProblem, Any]]
@@ -77,12 +77,14 @@ def solve_graph(
     tol: float,
     max_iter: int,
     max_groups: int | None = None,
+    enough: Enough[FusionProblem] | None = None,
 ) -> ContractedSolution | None:
     """Minimise a problem, starting from a guess of what is fused.
 
     ``groups`` is the guess, and ``choose`` returns the method for a contracted problem. ``start``
     is a warm start on any groups and at any lam; with a ``second`` solution the first warm start is
-    taken on the line through both. ``tol`` and ``max_iter`` are for every contracted solve.
+    taken on the line through both. ``tol`` and ``max_iter`` are for every contracted solve, and
+    ``enough`` is that of `run`.
 
     The groups of the result are connected, as fine as the guess or finer, and numbered by first
     occurrence; None if there would be more than ``max_groups``.
@@ -100,10 +102,19 @@ def solve_graph(
             second = None
         method = choose(small_problem)
         share = 1.0 if small_problem.shape[0] == groups.size else _CONTRACTED_SHARE
-        small = run(small_problem, method, start=first, tol=share * tol, max_iter=max_iter)
+        small = run(
+            small_problem,
+            method,
+            start=first,
+            tol=share * tol,
+            max_iter=max_iter,
+            enough=enough,
+        )
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
+        if enough is not None:
+            tol = max(tol, small.relative_gap / share)
         budget = max(tol * proof.scale - max(proof.gap, 0.0), 0.0)
         split, cost = complete_dual(
             problem, contraction, small.dual, budget=budget, conductances=conductances

@@ -68,7 +68,7 @@ def proven_groups(labels: Labels, inner: InnerFlow, leaving: Leaving) -> Labels:
     slack = ball_slack(inner.flow, edges.soft, edges.block)
     outside, nothing = np.maximum(-slack, 0.0), np.zeros((slack.size, 0))
     leaving = leaving.plus(edges.tail, edges.head, outside, nothing)
-    tree = _widest_tree(n, edges, slack)
+    tree = widest_tree(n, edges, slack)
     fits = _fitting(n, tree, inner, leaving, slack)
     part = components(n, edges.tail, edges.head, _marked(tree[fits], edges.tail.size))
     first = np.unique(labels, return_index=True)[1]
@@ -96,7 +96,7 @@ def _marked(at: IntArray, count: int) -> BoolArray:
     return out
 
 
-def _widest_tree(n: int, edges: Edges, slack: FloatArray) -> IntArray:
+def widest_tree(n: int, edges: Edges, slack: FloatArray) -> IntArray:
     """Edges of the spanning forest with the largest slacks."""
     order = np.argsort(-slack, kind="stable")
     rank = np.empty(order.size)

@@ -91,12 +91,7 @@ def delivered(X: FloatArray, tail: IntArray, head: IntArray, conductance: FloatA
     The flow is not stored; differences of nearby potentials are exact.
     """
     out = np.zeros(X.shape)
-    if pays_to_compile(tail.size * X.shape[1]):
-        _deliver(X, tail, head, conductance, out)
-    else:
-        Y = conductance[:, None] * (X[tail] - X[head])
-        np.add.at(out, tail, Y)
-        np.subtract.at(out, head, Y)
+    _deliver(X, tail, head, conductance, out)
     return out
 
 

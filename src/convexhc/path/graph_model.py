@@ -11,11 +11,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from convexhc._types import Labels
-from convexhc.fusion.graph_proof import prove_graph, prove_tighter
+from convexhc.fusion.graph_proof import LEAST_TOL, prove_graph, prove_tighter
 from convexhc.fusion.graph_solve import ContractedSolution, solve_graph, unpenalized_solution
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.fusion.merging import merge_clusters
 from convexhc.fusion.pieces import pieces
+from convexhc.fusion.settled_labels import Settling, clear
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.path.level import Level
@@ -28,11 +29,11 @@ from convexhc.solvers.solution import Status
 _IDENTICAL = 1e-9
 # Nodes above which a path from above starts from pieces: below, solves save what proofs cost.
 _LARGE = 5000
-# Share of the tolerance at which labels are settled: of 200 partitions, 15 were wrong without, 3
-# with it (docs/robustness.md).
-_LABEL_SHARE = 1e-2
-# Iterations that this may take at least; otherwise as many as the solve itself took.
-_LABEL_ITERATIONS = 50
+# Share of the tolerance at which labels are settled at the latest.
+_LABEL_SHARE = 1e-4
+# Iterations that this may take, and those added for every iteration of the solve itself.
+_LABEL_ITERATIONS = 300
+_LABEL_EFFORT = 3
 # Nodes up to which they are: beyond, a tighter solve costs too much.
 _SETTLED_NODES = 1000
 # Mean number of nodes of a piece.
@@ -114,26 +115,30 @@ class GraphModel:
     def _settled(
         self, problem: FusionProblem, found: ContractedSolution
     ) -> tuple[ContractedSolution, float]:
-        """The solution after a tighter solve that settles its labels, and its tolerance.
+        """The solution, more accurate if its labels are in doubt, and the tolerance it reached.
 
-        Objectives converge before clusters do. Where all nodes are alone, or one cluster per
-        component, and on large graphs, labels are taken as they are.
+        On large graphs labels are taken as they are.
         """
-        certain = found.n_clusters in (self.graph.n, int(self.components.max()) + 1)
-        solved = found.small.status is Status.SOLVED
-        if certain or not solved or self.graph.n > _SETTLED_NODES:
+        small = found.small
+        if small.status is not Status.SOLVED or self.graph.n > _SETTLED_NODES:
             return found, self.tol
-        tol = _LABEL_SHARE * self.tol
-        budget = min(max(_LABEL_ITERATIONS, found.small.n_iter), self.max_iter)
+        on_groups = found.contraction.problem.at(problem.lam)
+        if clear(on_groups, small.centroids, small.dual, small.labels, small.certificate):
+            return found, self.tol
         tighter = solve_graph(
-            problem, found.groups, self._choose, start=found, tol=tol, max_iter=budget
+            problem,
+            found.groups,
+            self._choose,
+            start=found,
+            tol=max(_LABEL_SHARE * self.tol, LEAST_TOL),
+            max_iter=min(_LABEL_ITERATIONS + _LABEL_EFFORT * small.n_iter, self.max_iter),
+            enough=Settling(small.labels, self.tol),
         )
-        if tighter is None or tighter.small.relative_gap > found.small.relative_gap:
+        if tighter is None or tighter.small.relative_gap > small.relative_gap:
             return found, self.tol
-        reached = tol if tighter.small.status is Status.SOLVED else self.tol
-        n_iter = found.small.n_iter + tighter.small.n_iter
-        small = replace(tighter.small, n_iter=n_iter, status=Status.SOLVED)
-        return replace(tighter, small=small), reached
+        n_iter = small.n_iter + tighter.small.n_iter
+        settled = replace(tighter.small, n_iter=n_iter, status=Status.SOLVED)
+        return replace(tighter, small=settled), min(settled.relative_gap, self.tol)
 
     def _choose(self, small: FusionProblem) -> Method[FusionProblem, Any]:
         return choose_method(small, self.method)

@@ -198,9 +198,10 @@ def _balanced_rho(rho: float, squares: tuple[float, float], sizes: tuple[float, 
 
     Each is relative to the norm of its own variables, which differ by orders of magnitude.
     ``squares`` are the squared residuals without rho, ``sizes`` the norms of the dual and of Z.
+    Where one of them vanishes, as at the consensus, there is nothing to balance.
     """
     primal, dual = squares[0] ** 0.5 * sizes[0], rho * squares[1] ** 0.5 * sizes[1]
-    if primal <= 0.0 and dual <= 0.0:
+    if primal <= 0.0 or dual <= 0.0:
         return rho
     most = SETTINGS.max_change
     return float(rho * min(max((primal / max(dual, 1e-300)) ** 0.5, 1.0 / most), most))

@@ -14,6 +14,7 @@ from convexhc.model.fidelity import Proximity
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Candidate, Solution, run
 from convexhc.solvers.momentum import Momentum
+from convexhc.solvers.solution import Status
 from convexhc.solvers.warm_start import fused_labels, starting_point
 
 
@@ -82,6 +83,7 @@ class DualFISTAState:
     Y: FloatArray
     labels: Labels
     momentum: Momentum
+    inner_iter: int
     inner: Solution | None = None
     moved: float = np.inf
     objective: float = np.inf
@@ -99,9 +101,12 @@ class DualFISTA:
 
     # Inner gap allowed, as a fraction of the last outer step 1/2 |C+ - C|^2.
     inner_share: float = 0.05
-    # Fewest and most inner iterations.
+    # Fewest inner iterations; most in the first step, doubled after every step in which they were
+    # too few; most in any step. The momentum starts anew in every step: where the inner dual
+    # converges slowly, many short runs take far longer than a few long ones.
     inner_least: int = 3
     inner_iter: int = 200
+    inner_most: int = 20_000
     name: str = "dual_fista"
     needs: ClassVar = FusionProblem
 
@@ -109,9 +114,9 @@ class DualFISTA:
         """Start from the identity, or from an earlier solution."""
         C, Y, _ = starting_point(problem, start)
         if start is None:
-            return DualFISTAState(C, C, Y, np.arange(C.shape[0]), Momentum())
+            return DualFISTAState(C, C, Y, np.arange(C.shape[0]), Momentum(), self.inner_iter)
         inner = replace(start, dual=start.dual / _curvature(problem))
-        return DualFISTAState(C, C, Y, start.labels, Momentum(), inner)
+        return DualFISTAState(C, C, Y, start.labels, Momentum(), self.inner_iter, inner)
 
     def step(self, problem: FusionProblem, state: DualFISTAState) -> None:
         """One gradient step on the kernel and one inner solve."""
@@ -129,8 +134,10 @@ class DualFISTA:
             gap_tol=max(gap_tol, 1e-14 * inner.fidelity.scale),
             # Near convergence the warm start is within the tolerance: force some progress.
             min_iter=self.inner_least,
-            max_iter=self.inner_iter,
+            max_iter=state.inner_iter,
         )
+        if state.inner.status is Status.MAX_ITER:
+            state.inner_iter = min(2 * state.inner_iter, self.inner_most)
         C = state.inner.centroids
         state.moved = 0.5 * float(np.square(C - state.C).sum())
         objective = problem.objective(C)

@@ -27,7 +27,7 @@ _LEAST_PROGRESS = 0.05
 # Largest violation of the constraint at a solution: certificates hold up to this residual.
 MAX_RESIDUAL = 1e-6
 
-__all__ = ["MAX_RESIDUAL", "Candidate", "Method", "OnCheck", "Solution", "Status", "run"]
+__all__ = ["MAX_RESIDUAL", "Candidate", "Enough", "Method", "OnCheck", "Solution", "Status", "run"]
 
 
 class Candidate(NamedTuple):
@@ -71,6 +71,8 @@ class Method(Protocol[ProblemT_contra, State]):
 
 
 OnCheck = Callable[[int, Certificate], object]
+# Whether a candidate, with equal rows in every cluster, will do although its gap is too large.
+Enough = Callable[[ProblemT, Candidate, Certificate], bool]
 
 
 def run(
@@ -84,6 +86,7 @@ def run(
     max_iter: int = 20_000,
     on_check: OnCheck | None = None,
     check_every: int = 10,
+    enough: Enough[ProblemT] | None = None,
 ) -> Solution:
     """Iterate until the certificate of an exactly fused point is below the tolerance.
 
@@ -94,7 +97,8 @@ def run(
 
     The loop stops when the relative gap is at most ``tol`` or the gap at most ``gap_tol``, at a
     point that satisfies the constraint; when ``on_check(n_iter, certificate)`` is true; or when
-    ``max_iter`` iterations are spent. ``start`` is of the same shape, and not altered.
+    ``max_iter`` iterations are spent. ``enough(problem, candidate, certificate)`` may accept a
+    candidate while the gap is above the tolerance. ``start`` is of the same shape, and not altered.
     """
     if not isinstance(problem, method.needs):
         raise TypeError(
@@ -119,6 +123,8 @@ def run(
                 certificate = problem.certify(C, candidate.Y)
                 stopped = on_check is not None and bool(on_check(n_iter, certificate))
                 within = certificate.relative_gap <= tol or certificate.gap <= gap_tol
+                if enough is not None and not within:
+                    within = enough(problem, candidate._replace(C=C), certificate)
                 if within and certificate.residual <= MAX_RESIDUAL:
                     status = Status.SOLVED
                     break

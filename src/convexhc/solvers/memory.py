@@ -30,11 +30,13 @@ def estimate(problem: FusionProblem, method: str) -> int:
 def path_estimate(problem: FusionProblem, method: str, *, keep: bool, solved: int = 40) -> int:
     """Peak memory of a path in bytes: one solve, its warm starts, and the centroids kept.
 
-    Bisection of lam holds up to about six solutions, an (n x m) and an (E x m) array each. Kept
-    centroids have one row per cluster, half of the nodes on average, at ``solved`` values of lam.
+    Bisection of lam holds up to about six solutions, each of five (n x m) arrays (centroids,
+    multipliers, the contracted data, eigenvectors of the differences and their inverse) and an
+    (E x m) array. Kept centroids have one row per cluster, half of the nodes on average, at
+    ``solved`` values of lam.
     """
     n, m = problem.shape
-    ahead = 6 * 8 * m * (n + _edges(problem))
+    ahead = 6 * 8 * m * (5 * n + _edges(problem))
     return estimate(problem, method) + ahead + (8 * solved * n * m // 2 if keep else 0)
 
 
