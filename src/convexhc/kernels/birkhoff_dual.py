@@ -6,7 +6,7 @@ C = max(X + u 1' + 1 v', 0) is the projection where (u, v) minimise the smooth c
 
 whose gradient is the excess of the sums: w_i (C_i 1 - 1) for the rows, w'C - 1' for the columns.
 With A the 0/1 matrix of the support (the positive entries), the generalised Hessian is the signless
-Laplacian of a weighted bipartite graph, which is reduced to the columns.
+Laplacian of a weighted bipartite graph, which is reduced to the columns, or to fewer rows.
 
 The iteration is written once, for two versions of its passes: `DenseDual` in numpy, for matrices
 too small for compiled kernels to pay, and `ListedDual` of `birkhoff_listed`.
@@ -29,7 +29,10 @@ _LEAST_RIDGE = 1e-14
 
 
 class DenseDual(Dual):
-    """Passes in numpy, and a dense factor of the Newton matrix. O(c m), and O(c m^2) per step."""
+    """Passes in numpy, and a dense factor of the Newton matrix, of rows or of columns.
+
+    O(c m) per pass, and O(c m min(c, m)) per step.
+    """
 
     def __init__(self, X: Matrix, w: FloatArray, u: FloatArray, v: FloatArray) -> None:
         super().__init__(X.astype(np.float64, copy=False), w, u, v)
@@ -48,21 +51,20 @@ class DenseDual(Dual):
 
     def find_step(self, residual: float, tol: float) -> None:
         """Write the Newton step, regularised in proportion to the residual."""
-        A = (self.C > 0.0).astype(np.float64)
-        diagonal = self.w @ A
+        A, w = (self.C > 0.0).astype(np.float64), self.w
+        diagonal = w @ A
         ridge = max(min(0.1, 0.1 * residual), _LEAST_RIDGE * float(diagonal.max()))
-        d = self.w / (A.sum(axis=1) + ridge)
-        weighted = d[:, None] * A
-        right, failed = self.rows @ weighted - self.cols, 1
-        matrix = A.T @ np.negative(weighted, out=weighted)
-        matrix.flat[:: right.size + 1] += diagonal
-        del weighted
-        while failed and ridge < np.inf:
-            matrix.flat[:: right.size + 1] += ridge
-            _, step, failed = dposv(matrix, right)
-            ridge *= 100.0
-        self.step_v[:] = step
-        self.step_u[:] = -(self.rows + A @ step) * d / self.w
+        rows = w * (A.sum(axis=1) + ridge)
+        A *= w[:, None]
+        if w.size < diagonal.size:
+            inverse = 1.0 / (diagonal + ridge)
+            right = (A * inverse) @ self.cols - w * self.rows
+            self.step_u[:] = _solve_reduced(rows, inverse, A.T, right, ridge)
+            self.step_v[:] = -inverse * (self.cols + self.step_u @ A)
+        else:
+            right = (self.rows * w / rows) @ A - self.cols
+            self.step_v[:] = _solve_reduced(diagonal + ridge, 1.0 / rows, A, right, ridge)
+            self.step_u[:] = -(w * self.rows + A @ self.step_v) / rows
 
     def at_round_off(self, residual: float) -> bool:
         """Whether only a new centre can lower the residual: round-off of X + u + v."""
@@ -71,6 +73,20 @@ class DenseDual(Dual):
     def write(self, out: Matrix) -> None:
         """Write C."""
         out[...] = self.C
+
+
+def _solve_reduced(
+    diagonal: FloatArray, inverse: FloatArray, A: FloatArray, right: FloatArray, ridge: float
+) -> FloatArray:
+    """Solve (diag(diagonal) - A' diag(inverse) A) x = right, with more ridge if it is singular."""
+    matrix = A.T @ (-inverse[:, None] * A)
+    matrix.flat[:: right.size + 1] += diagonal
+    _, step, failed = dposv(matrix, right)
+    while failed and ridge < np.inf:
+        ridge *= 100.0
+        matrix.flat[:: right.size + 1] += ridge
+        _, step, failed = dposv(matrix, right)
+    return np.asarray(step)
 
 
 def _search(dual: Dual, phi: float, length: float) -> tuple[float, float]:

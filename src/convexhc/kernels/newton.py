@@ -183,19 +183,6 @@ def well_inside(Y: FloatArray, edges: Edges, share: float) -> BoolArray:
 
 
 @compiled(fastmath=FAST)
-def edge_lengths(C: FloatArray, edges: Edges) -> FloatArray:
-    """|C_i - C_j| for every edge. O(E m)."""
-    out = np.empty(edges.tail.size)
-    for e in range(edges.tail.size):
-        i, j, squares = edges.tail[e], edges.head[e], 0.0
-        for k in range(C.shape[1]):
-            apart = C[i, k] - C[j, k]
-            squares += apart * apart
-        out[e] = math.sqrt(squares)
-    return out
-
-
-@compiled(fastmath=FAST)
 def cheap_to_fuse(C: FloatArray, mass: FloatArray, edges: Edges, allowance: float) -> BoolArray:
     """Whether fusing the ends of an edge costs at most ``allowance``, for every edge. O(E m).
 

@@ -30,6 +30,7 @@ class CentroidStep(Protocol):
 
     rho: float
     tau: float
+    stiffness: FloatArray
     n_solved: int
 
     def solve(self, R: FloatArray) -> FloatArray:
@@ -42,12 +43,22 @@ class CentroidStep(Protocol):
         """The same step for other penalty parameters."""
 
 
-def centroid_step(problem: FusionProblem, rho: float, tau: float, *, linear: bool) -> CentroidStep:
-    """The cheapest form of the step; with ``linear``, |H| I replaces H."""
+def centroid_step(
+    problem: FusionProblem,
+    rho: float,
+    tau: float,
+    *,
+    linear: bool,
+    stiffness: FloatArray | None = None,
+) -> CentroidStep:
+    """The cheapest form of the step; with ``linear``, |H| I replaces H.
+
+    A ``stiffness`` of the edges other than that of the problem is used if there is a sparse factor.
+    """
     if linear:
-        factor = Factor.if_sparse(_system(problem, rho, tau))
+        factor = Factor.if_sparse(_system(problem, rho, tau, stiffness))
         if factor is not None:
-            return Factored(problem, rho, tau, factor)
+            return Factored(problem, rho, tau, factor, stiffness)
     return Rotated(problem, rho, tau, linear=linear)
 
 
@@ -56,13 +67,17 @@ def factors_sparsely(problem: FusionProblem) -> bool:
     return Factor.if_sparse(_system(problem, 1.0, 1.0)) is not None
 
 
-def _system(problem: FusionProblem, rho: float, tau: float) -> csc_array:
+def _system(
+    problem: FusionProblem, rho: float, tau: float, stiffness: FloatArray | None = None
+) -> csc_array:
     """Return rho L + (|H| + tau) diag(mass), the system of every column if H = |H| I."""
     differences = problem.penalty.differences
     mass = differences.metric.mass
     level = problem.fidelity.lipschitz + tau * problem.constraint.nonnegative
     diagonal = level * (np.ones(problem.shape[0]) if mass is None else mass)
-    stiff = rho * laplacian(differences.graph, differences.stiffness)
+    if stiffness is None:
+        stiffness = differences.stiffness
+    stiff = rho * laplacian(differences.graph, stiffness)
     return csc_array(stiff + diags_array(diagonal))
 
 
@@ -74,20 +89,26 @@ class Factored:
     """
 
     def __init__(
-        self, problem: FusionProblem, rho: float, tau: float, factor: Factor | None = None
+        self,
+        problem: FusionProblem,
+        rho: float,
+        tau: float,
+        factor: Factor | None = None,
+        stiffness: FloatArray | None = None,
     ) -> None:
         self.problem, self.rho, self.tau, self.n_solved = problem, rho, tau, 0
-        self.factor = Factor(_system(problem, rho, tau)) if factor is None else factor
+        self.stiffness = problem.penalty.edges.stiffness if stiffness is None else stiffness
+        self.factor = factor or Factor(_system(problem, rho, tau, self.stiffness))
         mass = problem.penalty.differences.metric.mass
         self.mass = np.ones(problem.shape[0]) if mass is None else mass
 
     def at(self, rho: float, tau: float) -> Factored:
         """The same step for other penalty parameters: one factorisation."""
-        return Factored(self.problem, rho, tau)
+        return Factored(self.problem, rho, tau, stiffness=self.stiffness)
 
     def solve(self, R: FloatArray) -> FloatArray:
         """The centroids for the right-hand side R. O(nnz(L) m)."""
-        return self._solve(R, np.float64, 1.0)
+        return self._solve(R, R.dtype.type, 1.0)
 
     def change(self, R: FloatArray) -> FloatArray:
         """Change of the centroids for a change R, in single precision. O(nnz(L) m)."""
@@ -98,12 +119,10 @@ class Factored:
         X: NDArray[Any] = np.empty(R.shape, precision)
         rows.gather_rows(R, order, self.mass, X)
         self.factor.solve(X)
-        C = rows.scatter_rows(X, order)
-        if constraint.unit_row_sums:
-            rows.fix_row_sums(C, total)
-            if constraint.unit_column_sums:
-                rows.fix_column_sums(C, self.mass, total)
-        return C
+        if not constraint.unit_row_sums:
+            return rows.scatter_rows(X, order)
+        columns = constraint.unit_column_sums
+        return rows.scatter_rows_with_sums(X, order, self.mass, total, columns=columns)
 
 
 class Rotated:
@@ -117,6 +136,7 @@ class Rotated:
         constraint = problem.constraint
         self.problem, self.linear = problem, linear
         self.rho, self.tau, self.n_solved = rho, tau, 0
+        self.stiffness = problem.penalty.edges.stiffness
         self.Q: FloatArray | None
         if linear:
             self.Q, kappa = None, np.full(problem.shape[1], problem.fidelity.lipschitz)
@@ -140,18 +160,23 @@ class Rotated:
 
     def solve(self, R: FloatArray) -> FloatArray:
         """The centroids for the right-hand side R. O(N^3)."""
+        if R.dtype == np.float32:
+            return self._rotate(R, self.top)
         rotated = self.inverse @ R if self.Q is None else self.inverse @ R @ self.Q
         self._scale(rotated, self.top)
         return self.basis @ rotated if self.Q is None else self.basis @ rotated @ self.Q.T
 
     def change(self, R: FloatArray) -> FloatArray:
         """Change of the centroids for a change R, in single precision. O(N^3)."""
+        return self._rotate(R.astype(np.float32), 0.0).astype(np.float64)
+
+    def _rotate(self, R: Single, top: float) -> Single:
         basis, inverse, Q = self._single
-        product = inverse @ R.astype(np.float32)
+        product = inverse @ R
         rotated = (product if Q is None else product @ Q).astype(np.float64)
-        self._scale(rotated, 0.0)
+        self._scale(rotated, top)
         product = basis @ rotated.astype(np.float32)
-        return (product if Q is None else product @ Q.T).astype(np.float64)
+        return product if Q is None else product @ Q.T
 
     @cached_property
     def _single(self) -> tuple[Single, Single, Single | None]:

@@ -16,13 +16,12 @@ from convexhc.kernels.block_newton import (
     no_groups,
     stiff_groups,
 )
-from convexhc.kernels.edges import Edges
+from convexhc.kernels.edges import Edges, lengths
 from convexhc.kernels.newton import (
     Response,
     allocate_response,
     cheap_to_fuse,
     dual_response,
-    edge_lengths,
     fidelity_gradient,
     newton_direction,
 )
@@ -181,9 +180,7 @@ def _natural_sigma(problem: FusionProblem, C: FloatArray) -> float:
     edges = problem.penalty.edges
     radius = edges.soft + edges.block
     # The distance in the data stands in for that of centroids that have fused.
-    apart = edge_lengths(C, edges) + SETTINGS.data_fraction * edge_lengths(
-        problem.fidelity.target, edges
-    )
+    apart = lengths(C, edges) + SETTINGS.data_fraction * lengths(problem.fidelity.target, edges)
     usable = (apart > 0.0) & (radius > 0.0)
     return float(np.median(radius[usable] / apart[usable])) if usable.any() else 1.0
 
