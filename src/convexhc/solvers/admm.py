@@ -47,7 +47,7 @@ class ADMMSettings:
     # Least tau, relative to the geometric mean of that eigenvalue and the size of the multipliers.
     tau_multipliers: float = 0.15
     # Largest first rho |D|^2, relative to the largest eigenvalue of H.
-    max_first_rho: float = 10.0
+    max_first_rho: float = 100.0
     # First rho of a warm start, relative to the ratio of the dual to the differences.
     warm_rho: float = 2.0
     # First rho of a cold start, relative to the ratio of the dual radii to the differences.
@@ -62,8 +62,6 @@ class ADMMSettings:
     climb_from: int = 60
     # Iteration from which the rate under the first tau is measured.
     measure_from: int = 48
-    # Iterations of a warm start before rho may change: the first residuals are meaningless.
-    warm_delay: int = 5
     # Largest factor of one change of rho.
     max_change: float = 5.0
     # Smallest factor for which a new factorisation pays.
@@ -80,7 +78,7 @@ class ADMMState:
     """Centroids C, edge copies X = Y + rho R Z, and copies W = S + tau V of the centroids.
 
     ``target`` are the data in the precision of the arrays, ``last`` is the right-hand side of the
-    previous centroid step. rho does not change in the first ``delay`` iterations.
+    previous centroid step.
     """
 
     C: Real
@@ -88,7 +86,6 @@ class ADMMState:
     W: Real
     target: Real
     solver: CentroidStep
-    delay: int
     last: Real | None = None
     warm: tuple[FloatArray, FloatArray] | None = None
     dual: FloatArray | None = None
@@ -125,7 +122,7 @@ class ADMM:
         Whether the quadratic is linearised.
     """
 
-    relax: float = 1.6
+    relax: float = 1.7
     linear: bool = False
     name: str = "admm"
     needs: ClassVar = FusionProblem
@@ -153,9 +150,8 @@ class ADMM:
         copies = Copies.of(Y, edges, len(C), precision)
         C = C.astype(precision)
         edge_copies.update(C, copies, solver.rho, 1.0, solver.stiffness)
-        delay = 0 if start is None else SETTINGS.warm_delay
         target = problem.fidelity.target.astype(precision)
-        return ADMMState(C, copies, W.astype(precision), target, solver, delay)
+        return ADMMState(C, copies, W.astype(precision), target, solver)
 
     def step(self, problem: FusionProblem, state: ADMMState) -> float:
         """One centroid step, z-update and dual update; adapts rho and tau at some iterations."""
@@ -172,7 +168,7 @@ class ADMM:
         if state.C.dtype == np.float32 and move < SETTINGS.round_off**2 * size:
             state.astype(np.float64)
         state.climb.observe(state.n_iter, move)
-        if state.n_iter in SETTINGS.adapt_at and state.n_iter > state.delay:
+        if state.n_iter in SETTINGS.adapt_at:
             rho = _balanced_rho(rho, edges)
             if state.n_iter < SETTINGS.climb_from:
                 tau = _tau(problem, entries.dual**0.5, entries.copies**0.5)

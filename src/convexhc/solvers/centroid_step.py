@@ -18,7 +18,7 @@ from scipy.sparse import csc_array, diags_array
 
 from convexhc._types import FloatArray
 from convexhc.kernels import rows
-from convexhc.model.factorization import Factor
+from convexhc.model.factorization import DenseInverse, Factor
 from convexhc.model.problem import FusionProblem
 from convexhc.model.weighted_laplacian import laplacian
 
@@ -51,15 +51,13 @@ def centroid_step(
     linear: bool,
     stiffness: FloatArray | None = None,
 ) -> CentroidStep:
-    """The cheapest form of the step; with ``linear``, |H| I replaces H.
+    """The step with the exact quadratic; with ``linear``, |H| I replaces H.
 
-    A ``stiffness`` of the edges other than that of the problem is used if there is a sparse factor.
+    The latter may have a ``stiffness`` of the edges other than that of the problem.
     """
     if linear:
-        factor = Factor.if_sparse(_system(problem, rho, tau, stiffness))
-        if factor is not None:
-            return Factored(problem, rho, tau, factor, stiffness)
-    return Rotated(problem, rho, tau, linear=linear)
+        return Factored(problem, rho, tau, stiffness)
+    return Rotated(problem, rho, tau)
 
 
 def factors_sparsely(problem: FusionProblem) -> bool:
@@ -93,18 +91,18 @@ class Factored:
         problem: FusionProblem,
         rho: float,
         tau: float,
-        factor: Factor | None = None,
         stiffness: FloatArray | None = None,
     ) -> None:
         self.problem, self.rho, self.tau, self.n_solved = problem, rho, tau, 0
         self.stiffness = problem.penalty.edges.stiffness if stiffness is None else stiffness
-        self.factor = factor or Factor(_system(problem, rho, tau, self.stiffness))
+        system = _system(problem, rho, tau, self.stiffness)
+        self.factor = Factor.if_sparse(system) or DenseInverse(system)
         mass = problem.penalty.differences.metric.mass
         self.mass = np.ones(problem.shape[0]) if mass is None else mass
 
     def at(self, rho: float, tau: float) -> Factored:
         """The same step for other penalty parameters: one factorisation."""
-        return Factored(self.problem, rho, tau, stiffness=self.stiffness)
+        return Factored(self.problem, rho, tau, self.stiffness)
 
     def solve(self, R: FloatArray) -> FloatArray:
         """The centroids for the right-hand side R. O(nnz(L) m)."""
@@ -132,16 +130,12 @@ class Rotated:
     determine the first rotated row.
     """
 
-    def __init__(self, problem: FusionProblem, rho: float, tau: float, *, linear: bool) -> None:
-        constraint = problem.constraint
-        self.problem, self.linear = problem, linear
+    def __init__(self, problem: FusionProblem, rho: float, tau: float) -> None:
+        constraint, self.problem = problem.constraint, problem
         self.rho, self.tau, self.n_solved = rho, tau, 0
         self.stiffness = problem.penalty.edges.stiffness
         self.Q: FloatArray | None
-        if linear:
-            self.Q, kappa = None, np.full(problem.shape[1], problem.fidelity.lipschitz)
-        else:
-            self.Q, kappa = problem.fidelity.spectrum
+        self.Q, kappa = problem.fidelity.spectrum
         self.basis, self.inverse, gamma = problem.penalty.differences.spectrum
         stiffness = rho * gamma + tau * constraint.nonnegative
         self.weights = 1.0 / (kappa + stiffness[:, None])
@@ -156,7 +150,7 @@ class Rotated:
 
     def at(self, rho: float, tau: float) -> Rotated:
         """The same step for other penalty parameters: no factorisation. O(N^2)."""
-        return Rotated(self.problem, rho, tau, linear=self.linear)
+        return Rotated(self.problem, rho, tau)
 
     def solve(self, R: FloatArray) -> FloatArray:
         """The centroids for the right-hand side R. O(N^3)."""
