@@ -32,7 +32,7 @@ from convexhc.fusion.electrical_flow import ROUND_OFF, ElectricalFlow
 from convexhc.fusion.inner_demand import InnerDemand
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.components import components
-from convexhc.kernels.edges import Edges
+from convexhc.kernels.edges import Edges, adjoint
 from convexhc.model.problem import FusionProblem
 
 # Load up to which a flow counts as inside its ball.
@@ -317,9 +317,8 @@ class _FlowSearch:
             surplus, ends = flow.along(part, over), self.edges.at(flow.at[over])
             flow_kernels.surplus(surplus, ends.soft, ends.block)
             rows, row = np.unique(np.concatenate([ends.tail, ends.head]), return_inverse=True)
-            unmet = np.zeros((rows.size, surplus.shape[1]))
-            np.add.at(unmet, row[: over.size], surplus)
-            np.subtract.at(unmet, row[over.size :], surplus)
+            local = ends._replace(tail=row[: over.size], head=row[over.size :])
+            unmet = adjoint(surplus, local, rows.size)
             total += float(np.maximum(unmet.max(axis=1), 0.0).sum())
         return total
 

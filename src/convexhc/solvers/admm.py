@@ -48,6 +48,9 @@ class ADMMSettings:
     tau_multipliers: float = 0.15
     # Largest first rho |D|^2, relative to the largest eigenvalue of H.
     max_first_rho: float = 100.0
+    # Largest rho |D|^2 at any time, in the same unit: where nearly all edges are fused, residuals
+    # would raise it without end, and single precision with it to nonsense.
+    max_rho: float = 1000.0
     # First rho of a warm start, relative to the ratio of the dual to the differences.
     warm_rho: float = 2.0
     # First rho of a cold start, relative to the ratio of the dual radii to the differences.
@@ -78,7 +81,7 @@ class ADMMState:
     """Centroids C, edge copies X = Y + rho R Z, and copies W = S + tau V of the centroids.
 
     ``target`` are the data in the precision of the arrays, ``last`` is the right-hand side of the
-    previous centroid step.
+    previous centroid step, ``unit_rho`` the largest eigenvalue of H over that of D'D.
     """
 
     C: Real
@@ -86,6 +89,7 @@ class ADMMState:
     W: Real
     target: Real
     solver: CentroidStep
+    unit_rho: float
     last: Real | None = None
     warm: tuple[FloatArray, FloatArray] | None = None
     dual: FloatArray | None = None
@@ -136,7 +140,7 @@ class ADMM:
         dual, apart = np.sqrt(np.einsum("ek,ek->e", Y, Y)), lengths(C, edges)
         rho, stiffness = _first_rho(problem, edges.stiffness, dual, apart), edges.stiffness
         if self.linear and start is not None and dual.any():
-            stiffness = measured_stiffness(dual, apart)
+            stiffness = measured_stiffness(apart, edges)
         solver = centroid_step(problem, rho, tau, linear=self.linear, stiffness=stiffness)
         if solver.stiffness is not edges.stiffness:
             solver = solver.at(_first_rho(problem, stiffness, dual, apart), tau)
@@ -150,8 +154,8 @@ class ADMM:
         copies = Copies.of(Y, edges, len(C), precision)
         C = C.astype(precision)
         edge_copies.update(C, copies, solver.rho, 1.0, solver.stiffness)
-        target = problem.fidelity.target.astype(precision)
-        return ADMMState(C, copies, W.astype(precision), target, solver)
+        target, unit = problem.fidelity.target.astype(precision), _unit_rho(problem, stiffness)
+        return ADMMState(C, copies, W.astype(precision), target, solver, unit)
 
     def step(self, problem: FusionProblem, state: ADMMState) -> float:
         """One centroid step, z-update and dual update; adapts rho and tau at some iterations."""
@@ -169,7 +173,7 @@ class ADMM:
             state.astype(np.float64)
         state.climb.observe(state.n_iter, move)
         if state.n_iter in SETTINGS.adapt_at:
-            rho = _balanced_rho(rho, edges)
+            rho = min(_balanced_rho(rho, edges), SETTINGS.max_rho * state.unit_rho)
             if state.n_iter < SETTINGS.climb_from:
                 tau = _tau(problem, entries.dual**0.5, entries.copies**0.5)
             else:
@@ -212,16 +216,21 @@ def _first_rho(
 
     ``dual`` and ``apart`` are the norms of every edge.
     """
-    penalty = problem.penalty
+    edges = problem.penalty.edges
     size = SETTINGS.warm_rho * _norm(dual / np.sqrt(stiffness))
     copies = _norm(np.sqrt(stiffness) * apart)
     if size == 0.0:
-        radius = penalty.edges.soft + penalty.edges.block
-        size = SETTINGS.cold_rho * _norm(radius / np.sqrt(stiffness))
+        size = SETTINGS.cold_rho * _norm((edges.soft + edges.block) / np.sqrt(stiffness))
+    most = SETTINGS.max_first_rho * _unit_rho(problem, stiffness)
+    return min(size / copies, most) if size > 0.0 and copies > 0.0 else most
+
+
+def _unit_rho(problem: FusionProblem, stiffness: FloatArray) -> float:
+    """The rho for which rho D'D is about as large as H."""
+    penalty = problem.penalty
     given = stiffness is penalty.edges.stiffness
     largest = penalty.differences.norm_squared if given else _largest_degree(problem, stiffness)
-    most = SETTINGS.max_first_rho * max(problem.fidelity.lipschitz, 1e-12) / (largest or 1.0)
-    return min(size / copies, most) if size > 0.0 and copies > 0.0 else most
+    return max(problem.fidelity.lipschitz, 1e-12) / (largest or 1.0)
 
 
 def _largest_degree(problem: FusionProblem, stiffness: FloatArray) -> float:
