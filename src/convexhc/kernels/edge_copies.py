@@ -64,7 +64,7 @@ class Copies(NamedTuple):
     def astype(self, precision: DTypeLike) -> Copies:
         """The same in another precision; the ends of the edges are shared."""
         ends, numbers = self[:2], self[2:]
-        return Copies(*ends, *(array.astype(precision) for array in numbers))  # type: ignore[arg-type]
+        return Copies(*ends, *(array.astype(precision) for array in numbers))
 
     @property
     def fused(self) -> BoolArray:
@@ -201,7 +201,8 @@ def _update_in_numpy(C: Real, copies: Copies, stiff: Real, relax: float) -> Floa
 
 def _outside(X: Real, soft: Real) -> Real:
     """X soft-thresholded."""
-    return X - np.clip(X, -soft[:, None], soft[:, None])
+    outside: Real = X - np.clip(X, -soft[:, None], soft[:, None])
+    return outside
 
 
 def rescale(copies: Copies, factor: float) -> None:

@@ -181,7 +181,8 @@ class KernelMatrix:
             return X, G - self.ridge * X
 
         def apply(P: FloatArray, out: FloatArray) -> FloatArray:
-            return np.add(self.right_multiply(P), np.multiply(self.ridge, P, out=out), out=out)
+            product: FloatArray = self.right_multiply(P)
+            return np.add(product, np.multiply(self.ridge, P, out=out), out=out)
 
         X, targets = np.zeros_like(G), np.zeros(len(G))
         block_conjugate_gradients(apply, None, X, G.copy(), targets, SETTINGS.max_cg, axis=1)
@@ -191,7 +192,7 @@ class KernelMatrix:
         """C K, in the precision of C. O(N nnz(K)) or O(N^3)."""
         single = C.dtype == np.float32
         if not self.is_sparse:
-            return C @ (self._single if single else self.dense)
+            return np.asarray(C @ (self._single if single else self.dense))
         K = self.sparse
         return times_sparse(C, K.indptr, K.indices, K.data.astype(C.dtype, copy=False))
 

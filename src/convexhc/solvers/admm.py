@@ -115,8 +115,10 @@ class ADMM:
 
     With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2. This
     needs no eigenvectors of H: one product with H per iteration, and a solve with a sparse factor
-    or two products with the eigenbasis of D'D. It takes hardly more iterations while H is well
-    conditioned.
+    of the system or a product with its inverse. It takes hardly more iterations while H is well
+    conditioned. The stiffness of the edges is then measured on a warm start.
+
+    All arrays are in single precision until its round-off is felt. Certificates are in double.
 
     Parameters
     ----------

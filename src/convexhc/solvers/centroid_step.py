@@ -1,7 +1,8 @@
 """The centroid step of ADMM: C H + (rho D'D + tau I) C = R with fixed row and column sums.
 
 The equation is diagonal in the eigenbases of H and D'D. When the quadratic is linearised, H is a
-multiple of the identity and all columns of C share one sparse system, which is factored.
+multiple of the identity and all columns of C share one system, which is factored if its factor is
+sparse, and inverted otherwise.
 
 R changes ever less from step to step: the effect of a change can be computed in single precision,
 at half the cost and without loss of accuracy.
@@ -23,6 +24,7 @@ from convexhc.model.problem import FusionProblem
 from convexhc.model.weighted_laplacian import laplacian
 
 Single = NDArray[np.float32]
+Real = NDArray[Any]
 
 
 class CentroidStep(Protocol):
@@ -33,8 +35,8 @@ class CentroidStep(Protocol):
     stiffness: FloatArray
     n_solved: int
 
-    def solve(self, R: FloatArray) -> FloatArray:
-        """The centroids for the right-hand side R."""
+    def solve(self, R: Real) -> Real:
+        """The centroids for the right-hand side R, in its precision."""
 
     def change(self, R: FloatArray) -> FloatArray:
         """Change of the centroids for a change R of the right-hand side, in single precision."""
@@ -80,7 +82,7 @@ def _system(
 
 
 class Factored:
-    """Linearised centroid step by a sparse factor of rho D'D + (|H| + tau) I.
+    """Linearised centroid step by a factor, or the inverse, of rho D'D + (|H| + tau) I.
 
     In the metric of a contracted problem the matrix is rho L + (|H| + tau) diag(mass), applied to R
     times the mass. The multipliers of the sums add a constant to every row and to every column.
@@ -104,7 +106,7 @@ class Factored:
         """The same step for other penalty parameters: one factorisation."""
         return Factored(self.problem, rho, tau, self.stiffness)
 
-    def solve(self, R: FloatArray) -> FloatArray:
+    def solve(self, R: Real) -> Real:
         """The centroids for the right-hand side R. O(nnz(L) m)."""
         return self._solve(R, R.dtype.type, 1.0)
 
@@ -112,7 +114,7 @@ class Factored:
         """Change of the centroids for a change R, in single precision. O(nnz(L) m)."""
         return self._solve(R, np.float32, 0.0)
 
-    def _solve(self, R: FloatArray, precision: type, total: float) -> FloatArray:
+    def _solve(self, R: Real, precision: type, total: float) -> Real:
         constraint, order = self.problem.constraint, self.factor.rows
         X: NDArray[Any] = np.empty(R.shape, precision)
         rows.gather_rows(R, order, self.mass, X)
@@ -152,7 +154,7 @@ class Rotated:
         """The same step for other penalty parameters: no factorisation. O(N^2)."""
         return Rotated(self.problem, rho, tau)
 
-    def solve(self, R: FloatArray) -> FloatArray:
+    def solve(self, R: Real) -> Real:
         """The centroids for the right-hand side R. O(N^3)."""
         if R.dtype == np.float32:
             return self._rotate(R, self.top)
