@@ -46,3 +46,17 @@ def test_right_hand_side_follows_the_formula(precision, seed, curvature, massive
         expected = expected + curvature * C - product
     assert found.dtype == precision
     np.testing.assert_allclose(found, expected, atol=1e-4 if precision == np.float32 else 1e-12)
+
+
+def test_threads_change_no_entry(monkeypatch):
+    monkeypatch.setattr(admm, "pays_to_compile", lambda *_, **__: True)
+    monkeypatch.setattr(admm, "_WORTH_SHARING", -1)
+    total, W, target, C, product = np.random.default_rng(0).normal(size=(5, 7, 5))
+    tangent, found = admm.Tangent(C, product, 2.0), []
+    for threads in (1, 2):
+        monkeypatch.setattr(admm, "thread_count", lambda threads=threads: threads)
+        copies = W.copy()
+        step = admm.nonnegativity_update(C, copies, 0.7, 1.6)
+        found.append((admm.right_hand_side(total, None, W, target, tangent), copies, step))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
