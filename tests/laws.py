@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+import naive
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
+from convexhc.kernels.edges import Edges
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.fidelity import Proximity
 from convexhc.model.penalty import Differences, Fusion
@@ -133,3 +135,30 @@ def assert_nonexpansive(function, A, B, *, rtol: float = 1e-9) -> None:
     apart = np.linalg.norm(np.asarray(A) - B)
     size = max(1.0, np.abs(A).max(), np.abs(B).max())
     assert np.linalg.norm(function(A) - function(B)) <= apart + rtol * size
+
+
+def node_ends(nodes):
+    """Ends of edges as stored in a graph: read-only, so that no second signature is compiled."""
+    nodes = nodes.astype(np.int64)
+    nodes.setflags(write=False)
+    return nodes
+
+
+@st.composite
+def edge_cases(draw):
+    """Edges with thresholds (some zero), the incidence matrix, centroids and a dual."""
+    n, m = draw(st.integers(1, 7)), draw(st.integers(1, 9))
+    rng = np.random.default_rng(draw(seeds))
+    tail, head = np.triu_indices(n, 1)
+    kept = rng.random(tail.size) < draw(st.sampled_from([0.0, 0.4, 1.0]))
+    tail, head = node_ends(tail[kept]), node_ends(head[kept])
+    scale = draw(st.sampled_from([0.0, 0.3, 10.0]))
+    share = draw(st.sampled_from([0.0, 0.05, 1.0]))
+    radius = scale * rng.random(tail.size)
+    stiffness = 10.0 ** rng.uniform(-2.0, 1.0, tail.size)
+    edges = Edges(tail, head, share * radius, (1 - share) * radius, stiffness)
+    C = rng.normal(size=(n, m))
+    if n > 2 and draw(st.booleans()):
+        C[1] = C[0]
+    Y = naive.project_dual(rng.normal(size=(tail.size, m)), edges.soft, edges.block)
+    return edges, naive.incidence(n, tail, head), C, Y, rng

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from convexhc.kernels.edge_copies import EdgeStep
 from convexhc.model.problem import graph_problem
 from convexhc.solvers import admm
 from convexhc.solvers.admm import _balanced_rho
@@ -15,6 +16,7 @@ def test_single_precision_steps_reach_any_gap(monkeypatch):
     problem = graph_problem(random_kernel(np.random.default_rng(5), 12, floor=0.5), 0.3)
     double = solved(problem, "admm", tol=1e-10)
     monkeypatch.setattr(admm, "SETTINGS", replace(admm.SETTINGS, double_entries=0))
+    # Arrays in single precision, until their round-off is felt; then only changes of centroids.
     single = solved(problem, "admm", tol=1e-10)
     assert single.relative_gap <= 1e-10
     assert single.n_iter <= 1.2 * double.n_iter + 10
@@ -32,5 +34,29 @@ def test_both_duals_of_a_solution_warm_start_the_next_run():
 @pytest.mark.parametrize("squares", [(1e-12, 0.0), (0.0, 1e-12)])
 def test_rho_does_not_run_away_where_a_residual_vanishes(squares):
     """At the consensus all copies are zero: no ratio of residuals says anything."""
-    assert _balanced_rho(0.5, squares, (0.6, 0.0)) == 0.5
-    assert _balanced_rho(0.5, squares, (0.6, 0.3)) == 0.5
+    assert _balanced_rho(0.5, EdgeStep(*squares, 0.36, 0.0)) == 0.5
+    assert _balanced_rho(0.5, EdgeStep(*squares, 0.36, 0.09)) == 0.5
+
+
+def test_arrays_are_double_once_steps_are_as_small_as_single_precision(monkeypatch):
+    problem = graph_problem(random_kernel(np.random.default_rng(5), 12, floor=0.5), 0.3)
+    monkeypatch.setattr(admm, "SETTINGS", replace(admm.SETTINGS, double_entries=0))
+    method = admm.ADMM(linear=True)
+    state, precisions = method.init(problem, None), []
+    for _ in range(400):
+        precisions.append(state.C.dtype)
+        method.step(problem, state)
+    assert precisions[0] == np.float32
+    assert precisions[-1] == state.W.dtype == state.copies.X.dtype == np.float64
+    candidate = method.candidate(problem, state)
+    assert problem.certify(candidate.C, candidate.Y).relative_gap <= 1e-8
+
+
+def test_rho_is_bounded_where_all_edges_are_fused():
+    problem = graph_problem(random_kernel(np.random.default_rng(3), 10, floor=0.5), 1e3)
+    method = admm.ADMM(linear=True)
+    state = method.init(problem, None)
+    for _ in range(200):
+        method.step(problem, state)
+    assert state.copies.fused.all()
+    assert state.solver.rho <= admm.SETTINGS.max_rho * state.unit_rho

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from convexhc.fusion.contraction import contract
 from convexhc.graph import Graph
+from convexhc.model.factorization import DenseInverse, Factor
 from convexhc.model.problem import graph_problem
 from convexhc.model.weighted_laplacian import laplacian
 from convexhc.solvers import admm, choose
@@ -14,11 +15,7 @@ from convexhc.solvers.centroid_step import Factored, Rotated, centroid_step
 from convexhc.solvers.loop import run
 from laws import CONSTRAINTS, random_kernel, seeds, solved
 
-STEPS = {
-    "rotated": lambda *system: Rotated(*system, linear=False),
-    "rotated, linear": lambda *system: Rotated(*system, linear=True),
-    "factored": Factored,
-}
+STEPS = {"rotated": Rotated, "factored": Factored}
 
 
 def drawn(rng, n, parts, constraint, contracted):
@@ -87,9 +84,9 @@ def ring(n):
 def test_sparse_graphs_are_factored_and_dense_ones_are_not():
     sparse = graph_problem(ring(60), 1.0)
     full = graph_problem(random_kernel(np.random.default_rng(0), 60), 1.0)
-    assert isinstance(centroid_step(sparse, 1.0, 1.0, linear=True), Factored)
+    assert isinstance(centroid_step(sparse, 1.0, 1.0, linear=True).factor, Factor)
+    assert isinstance(centroid_step(full, 1.0, 1.0, linear=True).factor, DenseInverse)
     assert isinstance(centroid_step(sparse, 1.0, 1.0, linear=False), Rotated)
-    assert isinstance(centroid_step(full, 1.0, 1.0, linear=True), Rotated)
 
 
 def expander(n=300):
@@ -98,10 +95,24 @@ def expander(n=300):
     return Graph.from_matrix(A + A.T + 30.0 * np.eye(n))
 
 
-def test_a_graph_whose_factor_fills_up_is_not_factored():
+def test_a_graph_whose_factor_fills_up_is_inverted():
     graph = expander()
     assert 2 * graph.n_edges <= 0.05 * graph.n**2
-    assert isinstance(centroid_step(graph_problem(graph, 1.0), 1.0, 1.0, linear=True), Rotated)
+    step = centroid_step(graph_problem(graph, 1.0), 1.0, 1.0, linear=True)
+    assert isinstance(step.factor, DenseInverse)
+
+
+@given(seeds, st.booleans())
+def test_the_stiffness_of_the_edges_may_differ_from_their_weights(seed, whole):
+    rng = np.random.default_rng(seed)
+    problem = graph_problem(random_kernel(rng, 6) if whole else ring(60), 1.0)
+    stiffness = rng.uniform(0.1, 3.0, problem.penalty.n_edges)
+    R = rng.normal(size=problem.shape)
+    C = centroid_step(problem, 0.3, 0.5, linear=True, stiffness=stiffness).solve(R)
+    L = laplacian(problem.penalty.graph, stiffness)
+    residual = (problem.fidelity.lipschitz + 0.5) * C + 0.3 * (L @ C) - R
+    residual -= residual.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(residual - residual.mean(axis=0), 0.0, atol=1e-9)
 
 
 def test_large_graphs_use_the_primal_dual_method_unless_factored(monkeypatch):

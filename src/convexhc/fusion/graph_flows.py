@@ -34,7 +34,7 @@ from convexhc.fusion.electrical_flow import ROUND_OFF, ColumnRun, ElectricalFlow
 from convexhc.fusion.inner_demand import InnerDemand
 from convexhc.kernels import flows as flow_kernels
 from convexhc.kernels.components import components
-from convexhc.kernels.edges import Edges
+from convexhc.kernels.edges import Edges, adjoint
 from convexhc.kernels.loads import Tally
 from convexhc.kernels.threads import limited_threads
 from convexhc.model.problem import FusionProblem
@@ -296,8 +296,8 @@ class _FlowSearch:
             surplus, ends = flow.along(part, over), self.edges.at(flow.at[over])
             flow_kernels.surplus(surplus, ends.soft, ends.block)
             rows, row = np.unique(np.concatenate([ends.tail, ends.head]), return_inverse=True)
-            sign, column = np.repeat([1.0, -1.0], over.size), np.tile(np.arange(over.size), 2)
-            unmet = csr_array((sign, (row, column)), shape=(rows.size, over.size)) @ surplus
+            local = ends._replace(tail=row[: over.size], head=row[over.size :])
+            unmet = adjoint(surplus, local, rows.size)
             total += float(np.maximum(unmet.max(axis=1), 0.0).sum())
         return total
 

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from convexhc._types import BoolArray, FloatArray, IntArray, Labels
 from convexhc.fusion.partition_proof import USABLE, InnerFlow
 from convexhc.kernels.dual_errors import ball_slack
+from convexhc.kernels.edges import Edges, adjoint
 
 # Numbers of a routing matrix up to which it is formed.
 _MAX_NUMBERS = 5_000_000
@@ -115,11 +116,9 @@ def _routing(n: int, tail: IntArray, head: IntArray, conductance: FloatArray) ->
     Infinite if the edges do not connect the nodes, or if round-off leaves more of the demand than
     the unused share of the slack covers.
     """
-    L = np.zeros((n, n))
-    np.add.at(L, (tail, tail), conductance)
-    np.add.at(L, (head, head), conductance)
-    np.subtract.at(L, (tail, head), conductance)
-    np.subtract.at(L, (head, tail), conductance)
+    row, column = np.concatenate([tail, head, tail, head]), np.concatenate([tail, head, head, tail])
+    entries = np.concatenate([conductance, conductance, -conductance, -conductance])
+    L = np.bincount(row * n + column, entries, n * n).reshape(n, n)
     ones = np.full((n, n), 1.0 / n)
     rest = np.eye(n) - ones
     try:
@@ -127,8 +126,7 @@ def _routing(n: int, tail: IntArray, head: IntArray, conductance: FloatArray) ->
     except np.linalg.LinAlgError:
         return np.full((tail.size, n), np.inf)
     matrix: FloatArray = conductance[:, None] * (potentials[tail] - potentials[head])
-    np.subtract.at(rest, tail, matrix)
-    np.add.at(rest, head, matrix)
+    rest -= adjoint(matrix, Edges(tail, head, conductance, conductance, conductance), n)
     if not n * np.abs(rest).sum(axis=1).max() <= 0.1 * (1.0 - USABLE):
         matrix[:] = np.inf
     return matrix

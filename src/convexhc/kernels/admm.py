@@ -1,39 +1,155 @@
-"""Passes of ADMM over the entries of the centroids."""
+"""Passes of ADMM over the entries of the centroids, in single or in double precision.
+
+The copies V >= 0 of the centroids and their dual S <= 0 are the two parts of one array,
+W = S + tau V: no entry of both differs from zero.
+"""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
 from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, compiled
+from convexhc.kernels.threads import thread_count
+
+Real = NDArray[Any]
+
+# Entries from which a pass is long enough for threads.
+_WORTH_SHARING = 250_000
+
+
+class EntryStep(NamedTuple):
+    """Squares of a pass: |C - V|^2, |change of V|^2, |S|^2 and |V|^2."""
+
+    apart: float
+    moved: float
+    dual: float
+    copies: float
+
+
+class Tangent(NamedTuple):
+    """Of the quadratic: the point C, the product C H, and the curvature that replaces H."""
+
+    C: Real
+    product: Real
+    curvature: float
+
+
+def nonnegativity_update(C: Real, W: Real, tau: float, relax: float) -> EntryStep:
+    """Update the copy V >= 0 of C and its dual S <= 0 in one pass. O(n m).
+
+    W <- S + tau (relax C + (1 - relax) V), of which S and V are the new parts.
+    """
+    squares, real = np.empty((4, len(C))), C.dtype.type
+    shared = thread_count() > 1 and C.size > _WORTH_SHARING
+    (_nonnegativity_threaded if shared else _nonnegativity)(C, W, real(tau), real(relax), squares)
+    apart, moved, dual, copies = squares.sum(axis=1).tolist()
+    return EntryStep(apart / tau**2, moved / tau**2, dual, copies / tau**2)
 
 
 @compiled(fastmath=FAST)
-def nonnegativity_update(
-    C: FloatArray, V: FloatArray, S: FloatArray, tau: float, relax: float, right: FloatArray
-) -> tuple[float, float]:
-    """Update the copy V >= 0 of C and its dual S <= 0 in one pass.
+def _nonnegativity_row(i: int, C: Real, W: Real, tau: Any, relax: Any, squares: FloatArray) -> None:
+    zero = tau - tau
+    apart, moved, dual, copies = zero, zero, zero, zero
+    for k in range(C.shape[1]):
+        old = W[i, k] if W[i, k] > zero else zero
+        x = W[i, k] + relax * (tau * C[i, k] - old)
+        new = x if x > zero else zero
+        s, change, residual = x - new, new - old, tau * C[i, k] - new
+        apart += residual * residual
+        moved += change * change
+        dual += s * s
+        copies += new * new
+        W[i, k] = x
+    squares[0, i], squares[1, i], squares[2, i], squares[3, i] = apart, moved, dual, copies
 
-    With X = S + tau (relax C + (1 - relax) V): S <- min(X, 0) and V <- (X - S) / tau, in place.
-    Adds tau V - S to ``right``, the right-hand side of the next centroid step. Returns the squared
-    primal residual |C - V|^2 and |change of V|^2. O(n m).
-    """
-    primal, moved = 0.0, 0.0
+
+@compiled(fastmath=FAST)
+def _nonnegativity(C: Real, W: Real, tau: Any, relax: Any, squares: FloatArray) -> None:
     for i in range(C.shape[0]):
-        for k in range(C.shape[1]):
-            x = S[i, k] + tau * (relax * C[i, k] + (1.0 - relax) * V[i, k])
-            s = x if x < 0.0 else 0.0
-            new = (x - s) / tau
-            change, residual = new - V[i, k], C[i, k] - new
-            moved += change * change
-            primal += residual * residual
-            V[i, k] = new
-            S[i, k] = s
-            right[i, k] += x - 2.0 * s
-    return primal, moved
+        _nonnegativity_row(i, C, W, tau, relax, squares)
 
 
-@compiled(fastmath=frozenset({"contract"}))
-def add_tangent(R: FloatArray, C: FloatArray, G: FloatArray, curvature: float) -> None:
-    """R <- R + curvature C - G, in place: the linearised quadratic at C. O(n m)."""
-    for i in range(R.shape[0]):
-        for k in range(R.shape[1]):
-            R[i, k] += curvature * C[i, k] - G[i, k]
+@compiled(parallel=True)
+def _nonnegativity_threaded(C: Real, W: Real, tau: Any, relax: Any, squares: FloatArray) -> None:
+    for i in prange(C.shape[0]):
+        _nonnegativity_row(i, C, W, tau, relax, squares)
+
+
+def rescale_copies(W: Real, factor: float) -> None:
+    """Multiply tau by a factor: the positive entries are tau V. O(n m)."""
+    np.multiply(W, W.dtype.type(factor), out=W, where=W > 0.0)
+
+
+def right_hand_side(
+    total: Real, mass: FloatArray | None, W: Real, target: Real, tangent: Tangent | None
+) -> Real:
+    """Right-hand side of a centroid step, in a new array. O(n m).
+
+    total / mass + tau V - S + T, plus curvature C - C H where the quadratic is linearised.
+    """
+    if tangent is None:
+        R: Real = total if mass is None else total / mass.astype(total.dtype)[:, None]
+        R = R + np.abs(W)
+        R += target
+        return R
+    inverse = (np.ones(len(W)) if mass is None else 1.0 / mass).astype(W.dtype)
+    C, product, curvature = tangent
+    R = np.empty_like(W)
+    shared = thread_count() > 1 and W.size > _WORTH_SHARING
+    (_right_hand_side_threaded if shared else _right_hand_side)(
+        total, inverse, W, target, C, product, W.dtype.type(curvature), R
+    )
+    return R
+
+
+@compiled(fastmath=FAST)
+def _right_hand_side_row(
+    i: int,
+    total: Real,
+    inverse: Real,
+    W: Real,
+    target: Real,
+    C: Real,
+    product: Real,
+    curvature: Any,
+    R: Real,
+) -> None:
+    scale = inverse[i]
+    for k in range(W.shape[1]):
+        tangent = curvature * C[i, k] - product[i, k]
+        R[i, k] = scale * total[i, k] + abs(W[i, k]) + target[i, k] + tangent
+
+
+@compiled(fastmath=FAST)
+def _right_hand_side(
+    total: Real,
+    inverse: Real,
+    W: Real,
+    target: Real,
+    C: Real,
+    product: Real,
+    curvature: Any,
+    R: Real,
+) -> None:
+    for i in range(W.shape[0]):
+        _right_hand_side_row(i, total, inverse, W, target, C, product, curvature, R)
+
+
+@compiled(parallel=True)
+def _right_hand_side_threaded(
+    total: Real,
+    inverse: Real,
+    W: Real,
+    target: Real,
+    C: Real,
+    product: Real,
+    curvature: Any,
+    R: Real,
+) -> None:
+    for i in prange(W.shape[0]):
+        _right_hand_side_row(i, total, inverse, W, target, C, product, curvature, R)

@@ -12,7 +12,7 @@ threads.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -24,6 +24,8 @@ from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.prox import split
 from convexhc.kernels.rows import lengths
 from convexhc.kernels.threads import thread_count
+
+Real = NDArray[Any]
 
 
 class Edges(NamedTuple):
@@ -69,7 +71,7 @@ class Scratch(NamedTuple):
 
 
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
-    """Allocate the outputs of `ascend` or `z_and_dual_update` for n rows of m columns."""
+    """Allocate the outputs of `ascend` for n rows of m columns."""
     # Below a million entries a pass takes about a millisecond: too short for threads.
     threads = thread_count() if edges.tail.size * m > 1_000_000 else 1
     return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
@@ -90,16 +92,6 @@ def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
     signs = np.tile([1.0, -1.0], size)
     incidence = csc_array((signs, ends, np.arange(0, 2 * size + 1, 2)), shape=(n, size))
     return np.asarray(incidence @ Y)
-
-
-def right_hand_side(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: int) -> FloatArray:
-    """D'(rho R Z - Y), R the stiffness, as in `z_and_dual_update`. O(E m)."""
-    out = np.zeros((n, Y.shape[1]))
-    for some in blocks(Y.shape, least=2 * n):
-        term = (rho * edges.stiffness[some, None]) * Z[some]
-        term -= Y[some]
-        out += adjoint(term, edges.at(some), n)
-    return out
 
 
 def separations(C: FloatArray, edges: Edges) -> tuple[FloatArray, FloatArray]:
@@ -144,12 +136,6 @@ def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
         inside[beyond] -= np.copysign(share[:, None] * kept[beyond], inside[beyond])
 
 
-def sizes(Y: FloatArray, Z: FloatArray, stiffness: FloatArray) -> tuple[float, float]:
-    """Norms of a dual and of differences: |Y R^-1/2| and |R^1/2 Z|, R the stiffness. O(E m)."""
-    dual, copies = np.einsum("ek,ek->e", Y, Y), np.einsum("ek,ek->e", Z, Z)
-    return math.sqrt(float((dual / stiffness).sum())), math.sqrt(float(copies @ stiffness))
-
-
 @compiled()
 def extrapolate(X: FloatArray, Y: FloatArray, weight: float) -> None:
     """X <- X + weight (X - Y) and Y <- the old X, in place. O(E m)."""
@@ -161,7 +147,8 @@ def extrapolate(X: FloatArray, Y: FloatArray, weight: float) -> None:
 
 
 @compiled(parallel=True)
-def _add_partial_sums(partial_sums: FloatArray, total: FloatArray) -> None:
+def add_partial_sums(partial_sums: Real, total: Real) -> None:
+    """Write the sum of the arrays of all threads to ``total``."""
     for i in prange(total.shape[0]):
         for k in range(total.shape[1]):
             entry = partial_sums[0, i, k]
@@ -222,88 +209,5 @@ def _ascend_threaded(
     for r in prange(runs):
         run = (r * size // runs, (r + 1) * size // runs)
         moved[r] = _ascend_run(run, C, Y, step, edges, scratch, scratch.partial_sums[r])
-    _add_partial_sums(scratch.partial_sums, scratch.total)
+    add_partial_sums(scratch.partial_sums, scratch.total)
     return moved.sum()  # type: ignore[no-any-return]
-
-
-@compiled(fastmath=FAST)
-def _update_run(
-    run: tuple[int, int],
-    C: FloatArray,
-    Y: FloatArray,
-    Z: FloatArray,
-    rho: float,
-    relax: float,
-    edges: Edges,
-    scratch: Scratch,
-    partial_sum: FloatArray,
-) -> tuple[float, float]:
-    m = C.shape[1]
-    x = np.empty(m)
-    apart, moved = 0.0, 0.0
-    partial_sum[:] = 0.0
-    for e in range(run[0], run[1]):
-        i, j, y, z = edges.tail[e], edges.head[e], Y[e], Z[e]
-        stiff = rho * edges.stiffness[e]
-        inverse, changes, residuals = 1.0 / stiff, 0.0, 0.0
-        for k in range(m):
-            x[k] = y[k] + stiff * (relax * (C[i, k] - C[j, k]) + (1.0 - relax) * z[k])
-        scratch.fused[e] = split(x, edges.soft[e], edges.block[e], y)
-        for k in range(m):
-            scaled = x[k] - y[k]
-            new = inverse * scaled
-            change = new - z[k]
-            residual = C[i, k] - C[j, k] - new
-            changes += change * change
-            residuals += residual * residual
-            z[k] = new
-            term = scaled - y[k]
-            partial_sum[i, k] += term
-            partial_sum[j, k] -= term
-        moved += edges.stiffness[e] * changes
-        apart += edges.stiffness[e] * residuals
-    return apart, moved
-
-
-def z_and_dual_update(
-    C: FloatArray,
-    Y: FloatArray,
-    Z: FloatArray,
-    rho: float,
-    relax: float,
-    edges: Edges,
-    scratch: Scratch,
-) -> tuple[float, float]:
-    """The z-update and the dual update of ADMM over the edges, in one pass.
-
-    With X = Y + rho R (relax D C + (1 - relax) Z), R the stiffness: Y <- P(X) and
-    Z <- (X - Y) / (rho R), both in place. ``scratch.total`` gets D'(rho R Z - Y), the right-hand
-    side of the next centroid step. Returns |D C - Z|^2 and |change of Z|^2, weighted by R. O(E m).
-    """
-    if scratch.partial_sums.shape[0] == 1:
-        every = (0, edges.tail.size)
-        found = _update_run(every, C, Y, Z, rho, relax, edges, scratch, scratch.total)
-    else:
-        found = _update_threaded(C, Y, Z, rho, relax, edges, scratch)
-    return float(found[0]), float(found[1])
-
-
-@compiled(parallel=True)
-def _update_threaded(
-    C: FloatArray,
-    Y: FloatArray,
-    Z: FloatArray,
-    rho: float,
-    relax: float,
-    edges: Edges,
-    scratch: Scratch,
-) -> tuple[float, float]:
-    runs, size = scratch.partial_sums.shape[0], edges.tail.size
-    apart, moved = np.zeros(runs), np.zeros(runs)
-    for r in prange(runs):
-        run = (r * size // runs, (r + 1) * size // runs)
-        apart[r], moved[r] = _update_run(
-            run, C, Y, Z, rho, relax, edges, scratch, scratch.partial_sums[r]
-        )
-    _add_partial_sums(scratch.partial_sums, scratch.total)
-    return apart.sum(), moved.sum()

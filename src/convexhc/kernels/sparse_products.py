@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numba import prange
 from numpy.typing import NDArray
 
-from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, compiled
+from convexhc.kernels.threads import thread_count
 
 Index = NDArray[np.int32]
+Real = NDArray[Any]  # C and K in the same precision
 
 # Rows of C multiplied together: enough for vector operations, few enough for the cache.
 _BLOCK = 64
+# Operations from which a product is long enough for threads.
+_WORTH_SHARING = 1_000_000
 # Density of C above which its zeros are not skipped.
 _FULL = 0.25
 
 
-def times_sparse(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
+def times_sparse(C: Real, start: Index, column: Index, value: Real) -> Real:
     """C K for a symmetric K in compressed rows (start, column, value).
 
     Centroids are mostly zero while few nodes are fused, and zeros are then skipped; iterates that
@@ -37,10 +43,10 @@ def times_sparse(C: FloatArray, start: Index, column: Index, value: FloatArray) 
 
 
 @compiled()
-def _times_few(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
+def _times_few(C: Real, start: Index, column: Index, value: Real) -> Real:
     """Row i of the product is the sum of the rows of K weighted by row i of C."""
     n, m = C.shape
-    out = np.zeros((n, m))
+    out = np.zeros((n, m), C.dtype)
     for i in range(n):
         for k in range(m):
             c = C[i, k]
@@ -50,13 +56,25 @@ def _times_few(C: FloatArray, start: Index, column: Index, value: FloatArray) ->
     return out
 
 
+def _times_full(C: Real, start: Index, column: Index, value: Real) -> Real:
+    out = np.empty_like(C)
+    blocks = (C.shape[0] + _BLOCK - 1) // _BLOCK
+    if thread_count() > 1 and value.size * C.shape[0] > _WORTH_SHARING:
+        _times_full_threaded(blocks, C, start, column, value, out)
+    else:
+        _times_full_run(0, blocks, C, start, column, value, out)
+    return out
+
+
 @compiled(fastmath=FAST)
-def _times_full(C: FloatArray, start: Index, column: Index, value: FloatArray) -> FloatArray:
+def _times_full_run(
+    begin: int, end: int, C: Real, start: Index, column: Index, value: Real, out: Real
+) -> None:
     """Transpose blocks of rows of C, so that every entry of K is one vector operation."""
     n, m = C.shape
-    out = np.empty((n, m))
-    transposed, product = np.zeros((m, _BLOCK)), np.empty((m, _BLOCK))
-    for first in range(0, n, _BLOCK):
+    transposed, product = np.zeros((m, _BLOCK), C.dtype), np.empty((m, _BLOCK), C.dtype)
+    for block in range(begin, end):
+        first = block * _BLOCK
         count = min(_BLOCK, n - first)
         for b in range(count):
             for k in range(m):
@@ -71,4 +89,11 @@ def _times_full(C: FloatArray, start: Index, column: Index, value: FloatArray) -
         for b in range(count):
             for k in range(m):
                 out[first + b, k] = product[k, b]
-    return out
+
+
+@compiled(parallel=True)
+def _times_full_threaded(
+    blocks: int, C: Real, start: Index, column: Index, value: Real, out: Real
+) -> None:
+    for block in prange(blocks):
+        _times_full_run(block, block + 1, C, start, column, value, out)

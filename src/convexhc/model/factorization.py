@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
@@ -86,3 +87,26 @@ class Factor(SparseFactor):
         super().__init__(start, row, lower.data[below], factor.U.diagonal())
         self.place = factor.perm_c.astype(np.int64)
         self.rows = np.argsort(self.place)
+
+
+class DenseInverse:
+    """Inverse of a symmetric positive definite matrix, in place of a factor that fills in.
+
+    One dense product takes no longer than two triangular solves. Rows are in their own order.
+    """
+
+    def __init__(self, matrix: csc_array) -> None:
+        factor, failed = dpotrf(matrix.toarray(), lower=1, overwrite_a=1)
+        if failed:
+            raise RuntimeError("the matrix is not positive definite.")
+        lower = np.tril(dpotri(factor, lower=1, overwrite_c=1)[0])
+        self.inverse: FloatArray = lower + np.tril(lower, -1).T
+        self.rows = np.arange(matrix.shape[0])
+
+    @cached_property
+    def _single(self) -> NDArray[np.float32]:
+        return self.inverse.astype(np.float32)
+
+    def solve(self, X: NDArray[Any]) -> None:
+        """Solve in place, in the precision of X. O(n^2 m)."""
+        X[:] = (self._single if X.dtype == np.float32 else self.inverse) @ X

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import eigsh
 
@@ -70,6 +71,9 @@ class Fidelity(Protocol):
     @property
     def floor(self) -> float:
         """Least size of the objective that a gap is compared with; zero without any data."""
+
+    def product(self, C: NDArray[Any]) -> NDArray[Any]:
+        """C H, in the precision of C."""
 
     def gradient(self, C: FloatArray) -> FloatArray:
         """Gradient at C, as a new array."""
@@ -175,18 +179,24 @@ class KernelMatrix:
             return X, G - self.ridge * X
 
         def apply(P: FloatArray, out: FloatArray) -> FloatArray:
-            return np.add(self.right_multiply(P), np.multiply(self.ridge, P, out=out), out=out)
+            product: FloatArray = self.right_multiply(P)
+            return np.add(product, np.multiply(self.ridge, P, out=out), out=out)
 
         X, targets = np.zeros_like(G), np.zeros(len(G))
         block_conjugate_gradients(apply, None, X, G.copy(), targets, SETTINGS.max_cg, axis=1)
         return X, self.right_multiply(X)
 
-    def right_multiply(self, C: FloatArray) -> FloatArray:
-        """C K. O(N nnz(K)) or O(N^3)."""
+    def right_multiply(self, C: NDArray[Any]) -> NDArray[Any]:
+        """C K, in the precision of C. O(N nnz(K)) or O(N^3)."""
+        single = C.dtype == np.float32
         if not self.is_sparse:
-            return C @ self.dense
+            return np.asarray(C @ (self._single if single else self.dense))
         K = self.sparse
-        return times_sparse(C, K.indptr, K.indices, K.data)
+        return times_sparse(C, K.indptr, K.indices, K.data.astype(C.dtype, copy=False))
+
+    @cached_property
+    def _single(self) -> NDArray[np.float32]:
+        return self.dense.astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +253,10 @@ class Kernel:
         to zero. Half the largest eigenvalue is its largest size over all unit vectors u.
         """
         return 0.5 * SETTINGS.floor * self.lipschitz
+
+    def product(self, C: NDArray[Any]) -> NDArray[Any]:
+        """C K."""
+        return self.matrix.right_multiply(C)
 
     def gradient(self, C: FloatArray) -> FloatArray:
         """C K - T: one product."""
@@ -334,6 +348,10 @@ class Proximity:
         squares = 0.5 * float(np.square(self.target).sum())
         # Coordinates are exact to 1e-16 of their size, and squares to the square of that.
         return max(SETTINGS.floor_of_scatter * self.scale, SETTINGS.floor_of_scatter**2 * squares)
+
+    def product(self, C: NDArray[Any]) -> NDArray[Any]:
+        """C itself."""
+        return C
 
     def gradient(self, C: FloatArray) -> FloatArray:
         """C - B."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
@@ -153,11 +154,10 @@ class Fusion:
         """The linear function <D'Y, .>: below the penalty for any Y in the dual balls."""
         return 0.0, self.pull(Y)
 
-    def feasible_dual(self, Y: FloatArray) -> FloatArray:
-        """Project Y on the dual balls, into a new array. O(E m)."""
-        dual = np.ascontiguousarray(Y, np.float64)
-        out = np.empty_like(dual)
-        edge_kernels.project_dual(dual, self.edges, out)
+    def feasible_dual(self, Y: NDArray[Any], out: FloatArray | None = None) -> FloatArray:
+        """Project Y, of any precision, on the dual balls; into a new array if none is given."""
+        out = np.empty(Y.shape) if out is None else out
+        edge_kernels.project_dual(np.ascontiguousarray(Y), self.edges, out)
         return out
 
 

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
-from convexhc.kernels import edges as edge_kernels
-from convexhc.kernels.admm import add_tangent, nonnegativity_update
-from convexhc.kernels.edges import Scratch
+from convexhc.kernels import edge_copies
+from convexhc.kernels.admm import (
+    EntryStep,
+    Tangent,
+    nonnegativity_update,
+    rescale_copies,
+    right_hand_side,
+)
+from convexhc.kernels.edge_copies import Copies, EdgeStep
+from convexhc.kernels.edges import separations
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.centroid_step import CentroidStep, centroid_step
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.penalty_search import HillClimb
-from convexhc.solvers.warm_start import fused_labels, starting_point
+from convexhc.solvers.warm_start import fused_labels, measured_stiffness, starting_point
+
+Real = NDArray[Any]
 
 
 def _adaptation_iterations() -> frozenset[int]:
@@ -37,21 +47,24 @@ class ADMMSettings:
     # Least tau, relative to the geometric mean of that eigenvalue and the size of the multipliers.
     tau_multipliers: float = 0.15
     # Largest first rho |D|^2, relative to the largest eigenvalue of H.
-    max_first_rho: float = 10.0
+    max_first_rho: float = 100.0
+    # Largest rho |D|^2 at any time, in the same unit: where nearly all edges are fused, residuals
+    # would raise it without end, and single precision with it to nonsense.
+    max_rho: float = 1000.0
     # First rho of a warm start, relative to the ratio of the dual to the differences.
     warm_rho: float = 2.0
     # First rho of a cold start, relative to the ratio of the dual radii to the differences.
     cold_rho: float = 4.0
     # One centroid step in this many is in double precision: it removes accumulated round-off.
     double_every: int = 30
-    # Up to this many entries every centroid step is in double precision, which is then as fast.
+    # Up to this many entries all arrays are in double precision, which is then as fast.
     double_entries: int = 10_000
+    # Relative step length at which single precision no longer suffices: the gap is then 1e-6.
+    round_off: float = 8e-6
     # Iteration from which tau follows the hill climb instead of its multipliers.
     climb_from: int = 60
     # Iteration from which the rate under the first tau is measured.
     measure_from: int = 48
-    # Iterations of a warm start before rho may change: the first residuals are meaningless.
-    warm_delay: int = 5
     # Largest factor of one change of rho.
     max_change: float = 5.0
     # Smallest factor for which a new factorisation pays.
@@ -65,25 +78,29 @@ SETTINGS = ADMMSettings()
 
 @dataclass
 class ADMMState:
-    """Centroids C, copies Z = D C with dual Y, and copies V = C >= 0 with dual S.
+    """Centroids C, edge copies X = Y + rho R Z, and copies W = S + tau V of the centroids.
 
-    ``right`` is the right-hand side of the next centroid step without the data, ``last`` that of
-    the previous step with the data. rho does not change in the first ``delay`` iterations.
+    ``target`` are the data in the precision of the arrays, ``last`` is the right-hand side of the
+    previous centroid step, ``unit_rho`` the largest eigenvalue of H over that of D'D.
     """
 
-    C: FloatArray
-    Y: FloatArray
-    Z: FloatArray
-    V: FloatArray
-    S: FloatArray
-    scratch: Scratch
-    right: FloatArray
-    last: FloatArray
+    C: Real
+    copies: Copies
+    W: Real
+    target: Real
     solver: CentroidStep
-    delay: int
+    unit_rho: float
+    last: Real | None = None
     warm: tuple[FloatArray, FloatArray] | None = None
+    dual: FloatArray | None = None
     climb: HillClimb = field(default_factory=lambda: HillClimb(SETTINGS.measure_from))
     n_iter: int = 0
+
+    def astype(self, precision: type[np.floating[Any]]) -> None:
+        """Change the precision of all arrays."""
+        self.copies = self.copies.astype(precision)
+        self.C, self.W = self.C.astype(precision), self.W.astype(precision)
+        self.target, self.last = self.target.astype(precision), None
 
 
 @dataclass(frozen=True)
@@ -98,11 +115,13 @@ class ADMM:
 
     With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2. This
     needs no eigenvectors of H: one product with H per iteration, and a solve with a sparse factor
-    or two products with the eigenbasis of D'D. It takes hardly more iterations while H is well
-    conditioned.
+    of the system or a product with its inverse. It takes hardly more iterations while H is well
+    conditioned. The stiffness of the edges is then measured on a warm start.
+
+    All arrays are in single precision until its round-off is felt. Certificates are in double.
     """
 
-    relax: float = 1.6  # over-relaxation, between 1 and 2
+    relax: float = 1.7  # over-relaxation, between 1 and 2
     linear: bool = False  # whether the quadratic is linearised
     name: str = "admm"
     needs: ClassVar = FusionProblem
@@ -110,97 +129,130 @@ class ADMM:
     def init(self, problem: FusionProblem, start: Solution | None) -> ADMMState:
         """Start from the identity (or the data), or warm-start from an earlier solution."""
         edges = problem.penalty.edges
-        C, Y, scratch = starting_point(problem, start)
-        Z = edge_kernels.differences(C, edges)
-        S = np.zeros_like(C)
-        if start is not None and start.nonneg_dual is not None:
-            S[:] = start.nonneg_dual
-        tau = _tau(problem, S, C)
-        solver = centroid_step(problem, _first_rho(problem, Y, Z), tau, linear=self.linear)
-        right, last = np.empty_like(C), np.empty_like(C)
-        delay = 0 if start is None else SETTINGS.warm_delay
-        state = ADMMState(C, Y, Z, C.copy(), S, scratch, right, last, solver, delay)
-        _set_right_hand_side(problem, state)
-        return state
+        C, Y, _ = starting_point(problem, start)
+        S = None if start is None else start.nonneg_dual
+        tau = _tau(problem, _norm(S) if S is not None else 0.0, _norm(C))
+        dual, apart = np.sqrt(np.einsum("ek,ek->e", Y, Y)), separations(C, edges)[0]
+        rho, stiffness = _first_rho(problem, edges.stiffness, dual, apart), edges.stiffness
+        if self.linear and start is not None and dual.any():
+            stiffness = measured_stiffness(apart, edges)
+        solver = centroid_step(problem, rho, tau, linear=self.linear, stiffness=stiffness)
+        if solver.stiffness is not edges.stiffness:
+            solver = solver.at(_first_rho(problem, stiffness, dual, apart), tau)
+        single = C.size > SETTINGS.double_entries
+        precision = np.float32 if single else np.float64
+        W = tau * C
+        if S is not None:
+            W += S
+        if not problem.constraint.nonnegative:
+            W[:] = 0.0
+        copies = Copies.of(Y, edges, len(C), precision)
+        C = C.astype(precision)
+        edge_copies.update(C, copies, solver.rho, 1.0, solver.stiffness)
+        target, unit = problem.fidelity.target.astype(precision), _unit_rho(problem, stiffness)
+        return ADMMState(C, copies, W.astype(precision), target, solver, unit)
 
     def step(self, problem: FusionProblem, state: ADMMState) -> float:
         """One centroid step, z-update and dual update; adapts rho and tau at some iterations."""
-        fidelity, solver = problem.fidelity, state.solver
-        R = state.right
-        if self.linear:
-            add_tangent(R, state.C, fidelity.gradient(state.C), fidelity.lipschitz)
-        else:
-            R += fidelity.target
-        if solver.n_solved % SETTINGS.double_every == 0 or R.size < SETTINGS.double_entries:
-            state.C = solver.solve(R)
-        else:
-            state.C = state.C + solver.change(R - state.last)
-        state.last, state.right = state.right, state.last
-        solver.n_solved += 1
-        penalty = problem.penalty
+        self._centroid_step(problem, state)
+        solver, constraint = state.solver, problem.constraint
         rho, tau = solver.rho, solver.tau
-        edges = edge_kernels.z_and_dual_update(
-            state.C, state.Y, state.Z, rho, self.relax, penalty.edges, state.scratch
-        )
-        state.right[:] = penalty.metric.represent(state.scratch.total)
-        nonneg = (0.0, 0.0)
-        if problem.constraint.nonnegative:
-            nonneg = nonnegativity_update(state.C, state.V, state.S, tau, self.relax, state.right)
+        edges = edge_copies.update(state.C, state.copies, rho, self.relax, solver.stiffness)
+        entries = EntryStep(0.0, 0.0, 0.0, 1.0)
+        if constraint.nonnegative:
+            entries = nonnegativity_update(state.C, state.W, tau, self.relax)
         state.n_iter += 1
-        move = rho * sum(edges) + tau * sum(nonneg)
+        move = rho * (edges.apart + edges.moved) + tau * (entries.apart + entries.moved)
+        size = rho * edges.copies + tau * entries.copies
+        if state.C.dtype == np.float32 and move < SETTINGS.round_off**2 * size:
+            state.astype(np.float64)
         state.climb.observe(state.n_iter, move)
-        if state.n_iter in SETTINGS.adapt_at and state.n_iter > state.delay:
-            rho = _balanced_rho(rho, edges, _sizes(problem, state.Y, state.Z))
+        if state.n_iter in SETTINGS.adapt_at:
+            rho = min(_balanced_rho(rho, edges), SETTINGS.max_rho * state.unit_rho)
             if state.n_iter < SETTINGS.climb_from:
-                tau = _tau(problem, state.S, state.V)
+                tau = _tau(problem, entries.dual**0.5, entries.copies**0.5)
             else:
                 tau = state.climb.update(tau, state.n_iter, move)
             if not (_close(rho, solver.rho) and _close(tau, solver.tau)):
-                state.solver = solver.at(rho, tau)
-                _set_right_hand_side(problem, state)
+                edge_copies.rescale(state.copies, rho / solver.rho)
+                rescale_copies(state.W, tau / solver.tau)
+                state.solver, state.last = solver.at(rho, tau), None
         return move
+
+    def _centroid_step(self, problem: FusionProblem, state: ADMMState) -> None:
+        """Solve for the centroids; in double precision mostly for their change, in single."""
+        fidelity, solver = problem.fidelity, state.solver
+        tangent = None
+        if self.linear:
+            tangent = Tangent(state.C, fidelity.product(state.C), fidelity.lipschitz)
+        mass = problem.penalty.metric.mass
+        R = right_hand_side(state.copies.total, mass, state.W, state.target, tangent)
+        small = R.dtype == np.float32 or R.size < SETTINGS.double_entries
+        if state.last is None or small or solver.n_solved % SETTINGS.double_every == 0:
+            state.C = solver.solve(R)
+        else:
+            state.C = state.C + solver.change(R - state.last)
+        solver.n_solved += 1
+        state.last = R
 
     def candidate(self, problem: FusionProblem, state: ADMMState) -> Candidate:
         """The projection of the centroids: their sums are right, some entries may be negative."""
-        C, state.warm = problem.constraint.project(state.C, state.warm)
-        return Candidate(C, state.Y, fused_labels(problem, state.scratch.fused), state.S)
+        C, state.warm = problem.constraint.project(state.C.astype(np.float64), state.warm)
+        labels = fused_labels(problem, state.copies.fused)
+        S = np.minimum(state.W, 0.0, dtype=np.float64)
+        state.dual = problem.penalty.feasible_dual(state.copies.X, out=state.dual)
+        return Candidate(C, state.dual, labels, S)
 
 
-def _first_rho(problem: FusionProblem, Y: FloatArray, Z: FloatArray) -> float:
-    """First rho: norm of the dual over norm of the differences, bounded relative to H."""
+def _first_rho(
+    problem: FusionProblem, stiffness: FloatArray, dual: FloatArray, apart: FloatArray
+) -> float:
+    """First rho: norm of the dual over norm of the differences, bounded relative to H.
+
+    ``dual`` and ``apart`` are the norms of every edge.
+    """
+    edges = problem.penalty.edges
+    size = SETTINGS.warm_rho * _norm(dual / np.sqrt(stiffness))
+    copies = _norm(np.sqrt(stiffness) * apart)
+    if size == 0.0:
+        size = SETTINGS.cold_rho * _norm((edges.soft + edges.block) / np.sqrt(stiffness))
+    most = SETTINGS.max_first_rho * _unit_rho(problem, stiffness)
+    return min(size / copies, most) if size > 0.0 and copies > 0.0 else most
+
+
+def _unit_rho(problem: FusionProblem, stiffness: FloatArray) -> float:
+    """The rho for which rho D'D is about as large as H."""
     penalty = problem.penalty
-    dual, copies = _sizes(problem, Y, Z)
-    dual *= SETTINGS.warm_rho
-    if dual == 0.0:
-        radius = penalty.edges.soft + penalty.edges.block
-        dual = SETTINGS.cold_rho * float(
-            np.sqrt(np.square(radius) @ (1.0 / penalty.edges.stiffness))
-        )
-    most = (
-        SETTINGS.max_first_rho
-        * max(problem.fidelity.lipschitz, 1e-12)
-        / (penalty.differences.norm_squared or 1.0)
-    )
-    return min(dual / copies, most) if dual > 0.0 and copies > 0.0 else most
+    given = stiffness is penalty.edges.stiffness
+    largest = penalty.differences.norm_squared if given else _largest_degree(problem, stiffness)
+    return max(problem.fidelity.lipschitz, 1e-12) / (largest or 1.0)
 
 
-def _tau(problem: FusionProblem, S: FloatArray, V: FloatArray) -> float:
+def _largest_degree(problem: FusionProblem, stiffness: FloatArray) -> float:
+    """Largest diagonal entry of D'D under some stiffness: at least half the largest eigenvalue."""
+    edges, mass = problem.penalty.edges, problem.penalty.metric.mass
+    ends, twice = np.concatenate([edges.tail, edges.head]), np.tile(stiffness, 2)
+    degree = np.bincount(ends, twice, problem.shape[0])
+    return float((degree if mass is None else degree / mass).max(initial=0.0))
+
+
+def _tau(problem: FusionProblem, multipliers: float, entries: float) -> float:
     """Penalty parameter tau: the geometric mean of |H| and of multipliers over entries."""
     size = max(problem.fidelity.lipschitz, 1e-12)
-    ratio = problem.shape[1] * _norm(S) / max(_norm(V), 1e-300)
+    ratio = problem.shape[1] * multipliers / max(entries, 1e-300)
     return max(
         SETTINGS.tau_eigenvalue * size, SETTINGS.tau_multipliers * float(np.sqrt(size * ratio))
     )
 
 
-def _balanced_rho(rho: float, squares: tuple[float, float], sizes: tuple[float, float]) -> float:
+def _balanced_rho(rho: float, step: EdgeStep) -> float:
     """Balance the primal residual |D C - Z| and the dual residual rho |change of Z|.
 
     Each is relative to the norm of its own variables, which differ by orders of magnitude.
-    ``squares`` are the squared residuals without rho, ``sizes`` the norms of the dual and of Z.
     Where one of them vanishes, as at the consensus, there is nothing to balance.
     """
-    primal, dual = squares[0] ** 0.5 * sizes[0], rho * squares[1] ** 0.5 * sizes[1]
+    primal = (step.apart * step.dual) ** 0.5
+    dual = rho * (step.moved * step.copies) ** 0.5
     if primal <= 0.0 or dual <= 0.0:
         return rho
     most = SETTINGS.max_change
@@ -214,18 +266,3 @@ def _close(new: float, old: float) -> bool:
 
 def _norm(X: FloatArray) -> float:
     return float(np.sqrt(np.vdot(X, X)))
-
-
-def _sizes(problem: FusionProblem, Y: FloatArray, Z: FloatArray) -> tuple[float, float]:
-    """Norms of the dual and of Z, weighted by the stiffness of the edges."""
-    return edge_kernels.sizes(Y, Z, problem.penalty.edges.stiffness)
-
-
-def _set_right_hand_side(problem: FusionProblem, state: ADMMState) -> None:
-    """Compute D'(rho R Z - Y) + tau V - S, which depends on the penalty parameters."""
-    penalty, solver = problem.penalty, state.solver
-    n = state.C.shape[0]
-    sums = edge_kernels.right_hand_side(state.Y, state.Z, solver.rho, penalty.edges, n)
-    state.right[:] = penalty.metric.represent(sums)
-    if problem.constraint.nonnegative:
-        state.right += solver.tau * state.V - state.S

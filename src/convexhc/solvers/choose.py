@@ -19,7 +19,7 @@ METHODS = ("auto", "dual_fista", "admm", "primal_dual")
 _EXACT_NODES = 500
 # The same for a sparse K, whose products are cheap.
 _EXACT_NODES_SPARSE = 250
-# Largest number of rows for which linearised ADMM is fastest although its factor is dense.
+# Largest number of rows for which linearised ADMM is fastest although its system is inverted.
 _LINEARIZED_ROWS = 3000
 
 
@@ -29,8 +29,8 @@ def choose_method(
     """The method of that name; a `Method` object is returned as it is.
 
     "auto" picks by size. ADMM needs the fewest iterations, but each has four N^3 products. On
-    larger graphs its centroid step is linearised, as long as a sparse factor or the eigenvectors
-    of the Laplacian are affordable; beyond that the primal-dual method needs no factor at all.
+    larger graphs its centroid step is linearised, as long as a sparse factor or a dense inverse of
+    its system is affordable; beyond that the primal-dual method needs neither.
     """
     if not isinstance(method, str):
         if not all(hasattr(method, name) for name in ("name", "init", "step", "candidate")):

@@ -110,8 +110,7 @@ def run(
     with threads_for(problem.shape, dense=problem.fidelity.dense_products):
         state = method.init(problem, start)
         n_iter, move = 0, 0.0
-        # A start at the same lam may be the solution: certify it at once.
-        guide = None if start is None or start.lam == problem.lam else start
+        guide = None if start is None or _may_be_solved(problem, start, tol, gap_tol) else start
         schedule = Schedule.of(
             guide, tol=tol, gap_tol=gap_tol, min_iter=min_iter, check_every=check_every
         )
@@ -150,6 +149,13 @@ def run(
         move=move,
         seconds=perf_counter() - began,
     )
+
+
+def _may_be_solved(problem: Problem, start: Solution, tol: float, gap_tol: float) -> bool:
+    """Whether a start may be the solution: it is at the same lam, and within the tolerance."""
+    certificate = start.certificate
+    within = certificate.relative_gap <= tol or certificate.gap <= gap_tol
+    return start.lam == problem.lam and within
 
 
 class _Progress:

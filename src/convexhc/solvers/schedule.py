@@ -28,8 +28,8 @@ class ScheduleSettings:
     iterations_per_e: float = 10.0
     # Fewest iterations between two certificates.
     min_wait: int = 2
-    # Longest wait for the first certificate of a run, in iterations.
-    max_first_wait: int = 40
+    # Longest wait for the first certificate of a run, or for one that is far away, in iterations.
+    max_wait: int = 40
 
 
 SETTINGS = ScheduleSettings()
@@ -56,7 +56,7 @@ class Schedule:
         """Schedule the first certificate: at ``min_iter``, or by the prediction of a warm start."""
         schedule = cls(tol, gap_tol, check_every, min_iter, min_iter)
         if start is not None and start.move > 0.0:
-            wait = min(max(2 * start.n_iter, check_every), SETTINGS.max_first_wait)
+            wait = min(max(2 * start.n_iter, check_every), SETTINGS.max_wait)
             schedule.soonest, schedule.latest = max(1, min_iter), max(wait, min_iter)
             schedule.level = schedule._level(start.certificate, start.move)
         return schedule
@@ -70,11 +70,11 @@ class Schedule:
         if move > 0.0:
             self.level = self._level(certificate, move)
             self.soonest = n_iter + max(SETTINGS.min_wait, n_iter // 50)
-            self.latest = n_iter + max(self.check_every, n_iter // 10)
+            left = min(self._iterations_left(certificate), SETTINGS.max_wait)
+            self.latest = n_iter + max(self.check_every, left, n_iter // 10)
         else:
-            self.soonest = self.latest = n_iter + max(
-                self._iterations_left(certificate), n_iter // 10
-            )
+            left = min(self._iterations_left(certificate), self.check_every)
+            self.soonest = self.latest = n_iter + max(left, n_iter // 10)
 
     def _excess(self, certificate: Certificate) -> float:
         """Gap relative to the tolerance."""
@@ -94,4 +94,4 @@ class Schedule:
         # Below one at a point that violates the constraint.
         excess = max(self._excess(certificate), 1.0)
         steps = float(np.ceil(SETTINGS.iterations_per_e * np.log(excess)))
-        return int(min(max(steps, SETTINGS.min_wait), self.check_every))
+        return int(max(min(steps, 1e6), SETTINGS.min_wait))

@@ -1,0 +1,200 @@
+"""The edge copies of ADMM in one array: X = Y + rho R Z, with the dual Y and the copies Z of D C.
+
+Y is the projection of X on the dual balls, and rho R Z = X - Y its prox, so both follow from X and
+one number per edge: the share of the soft-thresholded entries that the prox keeps. That is a third
+of the memory traffic of separate arrays. All arrays are in single or all in double precision.
+
+Threads share the edges in runs, each with its own array of partial sums: no two threads write to
+the same row, and the result depends only on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+from numpy.typing import DTypeLike, NDArray
+
+from convexhc._types import BoolArray, FloatArray, IntArray
+from convexhc.kernels.compile import FAST, compiled
+from convexhc.kernels.edges import Edges, add_partial_sums
+from convexhc.kernels.threads import thread_count
+
+Real = NDArray[Any]
+
+# Entries from which a pass takes about a millisecond: below, it is too short for threads.
+_WORTH_SHARING = 1_000_000
+
+
+class Copies(NamedTuple):
+    """X (E, m), the share that its prox keeps (E), partial sums (threads, n, m), their sum.
+
+    ``total`` is D'(rho R Z - Y): what the edges add to the right-hand side of a centroid step.
+    """
+
+    tail: IntArray
+    head: IntArray
+    soft: Real
+    block: Real
+    X: Real
+    kept: Real
+    partial_sums: Real
+    total: Real
+
+    @classmethod
+    def of(cls, Y: FloatArray, edges: Edges, n: int, precision: DTypeLike) -> Copies:
+        """Copies with X = Y, all edges fused: a pass without relaxation adds rho R D C."""
+        size, m = Y.shape
+        threads = thread_count() if size * m > _WORTH_SHARING else 1
+        return cls(
+            edges.tail,
+            edges.head,
+            edges.soft.astype(precision),
+            edges.block.astype(precision),
+            Y.astype(precision),
+            np.zeros(size, precision),
+            np.zeros((threads if threads > 1 else 0, n, m), precision),
+            np.zeros((n, m), precision),
+        )
+
+    def astype(self, precision: DTypeLike) -> Copies:
+        """The same in another precision; the ends of the edges are shared."""
+        ends, numbers = self[:2], self[2:]
+        return Copies(*ends, *(array.astype(precision) for array in numbers))
+
+    @property
+    def fused(self) -> BoolArray:
+        """Edges whose prox is exactly zero."""
+        return np.asarray(self.kept == 0.0)
+
+
+class EdgeStep(NamedTuple):
+    """Squares of a pass, weighted by the stiffness R.
+
+    |D C - Z|^2, |change of Z|^2, |Y|^2 (divided by R) and |Z|^2.
+    """
+
+    apart: float
+    moved: float
+    dual: float
+    copies: float
+
+
+def update(C: Real, copies: Copies, rho: float, relax: float, stiffness: FloatArray) -> EdgeStep:
+    """The z-update and the dual update of ADMM over the edges, in one pass. O(E m).
+
+    X <- Y + rho R (relax D C + (1 - relax) Z), of which Y and Z are the new parts.
+    """
+    stiff = (rho * stiffness).astype(C.dtype)
+    factor, squares, arrays = C.dtype.type(relax), np.empty((4, stiff.size)), copies[:6]
+    if len(copies.partial_sums):
+        _update_threaded(C, *arrays, stiff, factor, squares, copies.partial_sums, copies.total)
+    else:
+        copies.total[:] = 0.0
+        _update_run(0, stiff.size, C, *arrays, stiff, factor, squares, copies.total)
+    scale = stiffness * rho * rho
+    apart, moved, _, size = (squares / scale).sum(axis=1)
+    return EdgeStep(float(apart), float(moved), float((squares[2] / stiffness).sum()), float(size))
+
+
+@compiled(fastmath=FAST)
+def _update_run(
+    first: int,
+    last: int,
+    C: Real,
+    tail: IntArray,
+    head: IntArray,
+    soft: Real,
+    block: Real,
+    X: Real,
+    kept: Real,
+    stiff: Real,
+    relax: Any,
+    squares: FloatArray,
+    total: Real,
+) -> None:
+    m = C.shape[1]
+    pull, old = np.empty(m, C.dtype), np.empty(m, C.dtype)
+    zero = relax - relax
+    for e in range(first, last):
+        i, j, x, s, r, keep = tail[e], head[e], X[e], soft[e], stiff[e], kept[e]
+        square = zero
+        for k in range(m):
+            inside = x[k] if x[k] < s else s
+            inside = inside if inside > -s else -s
+            outside = keep * (x[k] - inside)
+            step = r * (C[i, k] - C[j, k])
+            new = x[k] + relax * (step - outside)
+            inside = new if new < s else s
+            inside = inside if inside > -s else -s
+            square += (new - inside) * (new - inside)
+            pull[k], old[k], x[k] = step, outside, new
+        norm = math.sqrt(square)
+        keep = (norm - block[e]) / norm if norm > block[e] else zero
+        kept[e] = keep
+        apart, moved, dual, size = zero, zero, zero, zero
+        for k in range(m):
+            inside = x[k] if x[k] < s else s
+            inside = inside if inside > -s else -s
+            outside = keep * (x[k] - inside)
+            y = x[k] - outside
+            change, residual = outside - old[k], pull[k] - outside
+            apart += residual * residual
+            moved += change * change
+            dual += y * y
+            size += outside * outside
+            term = outside - y
+            total[i, k] += term
+            total[j, k] -= term
+        squares[0, e], squares[1, e], squares[2, e], squares[3, e] = apart, moved, dual, size
+
+
+@compiled(parallel=True)
+def _update_threaded(
+    C: Real,
+    tail: IntArray,
+    head: IntArray,
+    soft: Real,
+    block: Real,
+    X: Real,
+    kept: Real,
+    stiff: Real,
+    relax: Any,
+    squares: FloatArray,
+    partial_sums: Real,
+    total: Real,
+) -> None:
+    runs, size = partial_sums.shape[0], tail.size
+    for run in prange(runs):
+        sums = partial_sums[run]
+        sums[:] = 0.0
+        first, last = run * size // runs, (run + 1) * size // runs
+        _update_run(first, last, C, tail, head, soft, block, X, kept, stiff, relax, squares, sums)
+    add_partial_sums(partial_sums, total)
+
+
+def rescale(copies: Copies, factor: float) -> None:
+    """Multiply rho by a factor: X <- Y + factor (X - Y), and ``total`` accordingly. O(E m)."""
+    tail, head, soft, _, X, kept = copies[:6]
+    copies.total[:] = 0.0
+    _rescale(tail, head, soft, X, kept, X.dtype.type(factor), copies.total)
+
+
+@compiled(fastmath=FAST)
+def _rescale(
+    tail: IntArray, head: IntArray, soft: Real, X: Real, kept: Real, factor: Any, total: Real
+) -> None:
+    for e in range(tail.size):
+        i, j, x, s, keep = tail[e], head[e], X[e], soft[e], kept[e]
+        for k in range(X.shape[1]):
+            inside = x[k] if x[k] < s else s
+            inside = inside if inside > -s else -s
+            outside = keep * (x[k] - inside)
+            y, new = x[k] - outside, factor * outside
+            x[k] = y + new
+            total[i, k] += new - y
+            total[j, k] -= new - y
+        # The share that leads to the same Y: one minus it is the radius over the norm.
+        kept[e] = factor * keep / (factor * keep + (factor / factor - keep))
