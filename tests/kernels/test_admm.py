@@ -47,7 +47,6 @@ def test_right_hand_side_follows_the_formula(precision, seed, curvature, massive
 
 
 def test_threads_change_no_entry(monkeypatch):
-    monkeypatch.setattr(admm, "pays_to_compile", lambda *_, **__: True)
     monkeypatch.setattr(admm, "_WORTH_SHARING", -1)
     total, W, target, C, product = np.random.default_rng(0).normal(size=(5, 7, 5))
     tangent, found = admm.Tangent(C, product, 2.0), []
