@@ -118,26 +118,41 @@ def _find_flows(
     """
     unproven = np.bincount(labels) > 1
     for _ in range(SETTINGS.max_rounds):
+        nodes = np.flatnonzero(unproven[labels])
         at = inside[unproven[labels[edges.tail[inside]]]]
-        chosen = edges.at(at)
-        Y, radius = dual[at], np.maximum(chosen.soft + chosen.block, 1e-300)
-        load = np.linalg.norm(Y, axis=1) / radius
-        limit = SETTINGS.max_initial_load
-        Y *= np.minimum(1.0, limit / np.maximum(load, limit))[:, None]
-        slack = 1.0 - np.square(np.minimum(load, limit))
-        residual = demand - edge_kernels.adjoint(Y, chosen, labels.size)
-        residual -= fuse(residual, labels)
-        Y += _electrical_flow(chosen, radius * slack**SETTINGS.slack_power, residual)
-        outside = ~well_inside(Y, chosen, 1.0)
-        residual = demand - edge_kernels.adjoint(Y, chosen, labels.size)
-        unmet, asked = (_squared_norms(X, labels) for X in (residual, demand))
-        unproven = unproven & (unmet > ROUND_OFF**2 * asked)
-        unproven[labels[chosen.tail[outside]]] = True
-        dual[at] = Y
-        if not unproven.any():
+        place = np.empty(labels.size, np.int64)
+        place[nodes] = np.arange(nodes.size)
+        chosen = edges.at(at)._replace(tail=place[edges.tail[at]], head=place[edges.head[at]])
+        cluster = numbered(labels[nodes])
+        dual[at], failed = _improved_flow(dual[at], demand[nodes], Edges.of(*chosen), cluster)
+        unproven[np.flatnonzero(unproven)] = failed
+        if not failed.any():
             return unproven
     edge_kernels.project_dual(dual, edges, dual)
     return unproven
+
+
+def _improved_flow(
+    Y: FloatArray, demand: FloatArray, edges: Edges, labels: Labels
+) -> tuple[FloatArray, BoolArray]:
+    """Correct a flow inside clusters of all nodes to meet ``demand``.
+
+    By a flow that favours edges with slack under Y. Returned with the clusters in which it leaves a
+    ball, or misses the demand.
+    """
+    radius, limit = np.maximum(edges.soft + edges.block, 1e-300), SETTINGS.max_initial_load
+    load = np.sqrt(np.einsum("ek,ek->e", Y, Y)) / radius
+    Y *= np.minimum(1.0, limit / np.maximum(load, limit))[:, None]
+    slack = 1.0 - np.square(np.minimum(load, limit))
+    residual = demand - edge_kernels.adjoint(Y, edges, labels.size)
+    residual -= fuse(residual, labels)
+    Y += _electrical_flow(edges, radius * slack**SETTINGS.slack_power, residual)
+    outside = ~well_inside(Y, edges, 1.0)
+    residual = demand - edge_kernels.adjoint(Y, edges, labels.size)
+    unmet, asked = (_squared_norms(X, labels) for X in (residual, demand))
+    failed = unmet > ROUND_OFF**2 * asked
+    failed[labels[edges.tail[outside]]] = True
+    return Y, failed
 
 
 def _squared_norms(X: FloatArray, labels: Labels) -> FloatArray:

@@ -85,10 +85,23 @@ def differences(C: FloatArray, edges: Edges) -> FloatArray:
 def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
     """D' Y: sum over outgoing minus sum over incoming edges of every node. O(E m)."""
     size = edges.tail.size
+    if pays_to_compile(Y.size):
+        return _adjoint(Y, edges, n)
     ends = np.column_stack([edges.tail, edges.head]).ravel()
     signs = np.tile([1.0, -1.0], size)
     incidence = csc_array((signs, ends, np.arange(0, 2 * size + 1, 2)), shape=(n, size))
     return np.asarray(incidence @ Y)
+
+
+@compiled()
+def _adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
+    out = np.zeros((n, Y.shape[1]))
+    for e in range(Y.shape[0]):
+        one, other = out[edges.tail[e]], out[edges.head[e]]
+        for k in range(Y.shape[1]):
+            one[k] += Y[e, k]
+            other[k] -= Y[e, k]
+    return out
 
 
 def right_hand_side(Y: FloatArray, Z: FloatArray, rho: float, edges: Edges, n: int) -> FloatArray:
