@@ -193,11 +193,16 @@ class LayeredFlow:
         Conductance of every edge, positive.
     n : int
         Number of nodes. Demands must sum to zero over every component.
+    ordered : bool
+        Whether the nodes are in an order of little fill.
     """
 
-    def __init__(self, edges: Edges, conductance: FloatArray, n: int) -> None:
+    def __init__(
+        self, edges: Edges, conductance: FloatArray, n: int, *, ordered: bool = False
+    ) -> None:
         self.edges, self.n = edges, n
-        self.layers = Layer.all_of(n, np.stack([edges.tail, edges.head]), conductance)
+        ends = np.stack([edges.tail, edges.head])
+        self.layers = Layer.all_of(n, ends, conductance, ordered=ordered)
 
     def flow(self, demand: FloatArray, *, factored: bool = True) -> FloatArray:
         """Flow along all edges that meets an (N, m) demand, one row per edge.

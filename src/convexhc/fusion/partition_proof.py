@@ -112,7 +112,7 @@ def _marked(at: IntArray, count: int) -> BoolArray:
 
 def _widest_tree(n: int, edges: Edges, slack: FloatArray) -> IntArray:
     """Edges of the spanning forest with the largest slacks."""
-    return spanning_forest(n, edges.tail, edges.head, np.argsort(-slack, kind="stable"))
+    return spanning_forest(n, edges.tail, edges.head, np.argsort(-slack))
 
 
 def _fitting(

@@ -79,7 +79,8 @@ def complete_point_dual(
     between = dual.copy()
     between[inside] = 0.0
     data = problem.fidelity.target - penalty.pull(between)
-    unproven = _find_flows(dual, data - fuse(data, labels), edges, inside, labels)
+    demand = data - fuse(data, labels)
+    unproven = _find_flows(dual, demand, edges, inside, labels, _node_order(problem))
     if not unproven.any():
         return replace(solution, dual=dual, n_iter=0)
     at = inside[unproven[labels[edges.tail[inside]]]]
@@ -109,16 +110,23 @@ def complete_point_dual(
 
 
 def _find_flows(
-    dual: FloatArray, demand: FloatArray, edges: Edges, inside: IntArray, labels: Labels
+    dual: FloatArray,
+    demand: FloatArray,
+    edges: Edges,
+    inside: IntArray,
+    labels: Labels,
+    order: IntArray,
 ) -> BoolArray:
     """Write flows inside clusters that meet ``demand`` into ``dual``.
+
+    Systems have their rows in the given ``order`` of the nodes.
 
     Returns the clusters for which no feasible flow was found. Their dual is feasible as well, and
     meets a part of the demand.
     """
     unproven = np.bincount(labels) > 1
     for _ in range(SETTINGS.max_rounds):
-        nodes = np.flatnonzero(unproven[labels])
+        nodes = order[unproven[labels[order]]]
         at = inside[unproven[labels[edges.tail[inside]]]]
         place = np.empty(labels.size, np.int64)
         place[nodes] = np.arange(nodes.size)
@@ -155,19 +163,27 @@ def _improved_flow(
     return Y, failed
 
 
+def _node_order(problem: FusionProblem) -> IntArray:
+    """The order in which sparse factors eliminate nodes, if the flows use them."""
+    if problem.shape[1] <= SPATIAL:
+        return problem.penalty.differences.elimination
+    return np.arange(problem.shape[0])
+
+
 def _squared_norms(X: FloatArray, labels: Labels) -> FloatArray:
     """Squared Frobenius norm of the rows of every cluster."""
     return np.asarray(np.bincount(labels, np.einsum("ik,ik->i", X, X)), np.float64)
 
 
 def _electrical_flow(edges: Edges, conductance: FloatArray, demand: FloatArray) -> FloatArray:
-    """Flow of least energy that meets ``demand``.
+    """Flow of least energy that meets ``demand``, nodes in elimination order.
 
     Neighbour graphs in up to three dimensions have sparse factors. In more dimensions factors fill
     in, and conjugate gradients need few iterations.
     """
     factored = demand.shape[1] <= SPATIAL
-    return LayeredFlow(edges, conductance, demand.shape[0]).flow(demand, factored=factored)
+    flow = LayeredFlow(edges, conductance, demand.shape[0], ordered=True)
+    return flow.flow(demand, factored=factored)
 
 
 def _subgraph(graph: Graph, nodes: IntArray, kept: IntArray) -> Graph:

@@ -36,11 +36,16 @@ _BLOCK = 16384
 FAST = frozenset({"reassoc", "contract", "nsz"})
 
 
-def pays_to_compile(entries: int, *, every_iteration: bool = False) -> bool:
+def pays_to_compile(
+    entries: int, *, every_iteration: bool = False, by: Callable[..., Any] | None = None
+) -> bool:
     """Whether a matrix with so many entries is large enough for compiled kernels.
 
-    A pass of every iteration runs thousands of times in a path, and pays sooner.
+    A pass of every iteration runs thousands of times in a path, and pays sooner. A kernel ``by``
+    which it is done pays at any size once it is compiled.
     """
+    if getattr(by, "overloads", None):
+        return True
     return entries > (_FEW_ENTRIES // _ITERATIONS_SHARE if every_iteration else _FEW_ENTRIES)
 
 

@@ -22,7 +22,7 @@ def components(n: int, tail: IntArray, head: IntArray, joined: NDArray[np.bool_]
     >>> components(4, np.array([1, 0]), np.array([3, 2]), np.array([True, False]))
     array([0, 1, 2, 1])
     """
-    if pays_to_compile(n + tail.size, every_iteration=True):
+    if pays_to_compile(n + tail.size, every_iteration=True, by=_united):
         return _united(np.arange(n), _read_only(tail), _read_only(head), joined)
     ends = tail[joined], head[joined]
     edges = coo_array((np.ones(ends[0].size, np.int8), ends), shape=(n, n))

@@ -85,7 +85,7 @@ def differences(C: FloatArray, edges: Edges) -> FloatArray:
 def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
     """D' Y: sum over outgoing minus sum over incoming edges of every node. O(E m)."""
     size = edges.tail.size
-    if pays_to_compile(Y.size):
+    if pays_to_compile(Y.size, by=_adjoint):
         return _adjoint(Y, edges, n)
     ends = np.column_stack([edges.tail, edges.head]).ravel()
     signs = np.tile([1.0, -1.0], size)

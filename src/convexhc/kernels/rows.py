@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray, Labels
-from convexhc.kernels.compile import FAST, compiled
+from convexhc.kernels.compile import FAST, compiled, pays_to_compile
 
 Real = NDArray[Any]
 
@@ -19,10 +19,25 @@ def group_means(C: FloatArray, labels: Labels, mass: FloatArray) -> FloatArray:
 
     Groups are numbered from zero, and none is empty.
     """
+    if pays_to_compile(C.size, by=_group_means):
+        return _group_means(C, labels, mass)
     weight = np.bincount(labels, mass)
     share, first = mass / weight[labels], np.arange(labels.size + 1)
     shares = csc_array((share, labels, first), shape=(weight.size, labels.size))
     return np.asarray(shares @ C)
+
+
+@compiled()
+def _group_means(C: FloatArray, labels: Labels, mass: FloatArray) -> FloatArray:
+    weight = np.zeros(labels.max() + 1)
+    for i in range(labels.size):
+        weight[labels[i]] += mass[i]
+    out = np.zeros((weight.size, C.shape[1]))
+    for i in range(labels.size):
+        row, share = out[labels[i]], mass[i] / weight[labels[i]]
+        for k in range(C.shape[1]):
+            row[k] += share * C[i, k]
+    return out
 
 
 def interpolate_rows(A: FloatArray, B: FloatArray, t: FloatArray) -> FloatArray:

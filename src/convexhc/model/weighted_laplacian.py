@@ -93,16 +93,23 @@ class Layer:
         Their conductances.
     piece : (n,) ndarray of int
         Piece of every node.
+    ordered : bool
+        Whether the pieces are in an order of little fill.
     """
 
     at: IntArray
     ends: IntArray
     conductance: FloatArray
     piece: IntArray
+    ordered: bool = False
 
     @classmethod
-    def all_of(cls, n: int, ends: IntArray, conductance: FloatArray) -> list[Layer]:
+    def all_of(
+        cls, n: int, ends: IntArray, conductance: FloatArray, *, ordered: bool = False
+    ) -> list[Layer]:
         """Partition the edges of n nodes into layers, strongest first. O(n + E) per layer.
+
+        The pieces of the first layer are the nodes, which may be ``ordered`` for little fill.
 
         Examples
         --------
@@ -119,7 +126,8 @@ class Layer:
             joined = components(count, tail, head, c >= _WEAKEST * top[part[tail]])
             # Weak edges within a piece belong to its layer too.
             inside = joined[tail] == joined[head]
-            found.append(cls(left[inside], ends[:, left[inside]], c[inside], piece))
+            first = ordered and not found
+            found.append(cls(left[inside], ends[:, left[inside]], c[inside], piece, first))
             piece, left = joined[piece], left[~inside]
         return found
 
@@ -163,7 +171,7 @@ class Layer:
         nodes = np.arange(n)
         rows, columns = np.concatenate([tail, head, nodes]), np.concatenate([head, tail, nodes])
         value = np.concatenate([-c, -c, degree])
-        return Factor(csc_array((value, (rows, columns)), shape=(n, n)))
+        return Factor(csc_array((value, (rows, columns)), shape=(n, n)), ordered=self.ordered)
 
     def potentials(self, R: FloatArray, *, factored: bool = True) -> FloatArray:
         """Solve L X = R, one row per piece, by a sparse factor or, where it fills in, without."""
