@@ -16,6 +16,7 @@ from convexhc.api.renamed import answers_other_names
 from convexhc.graph import Graph
 from convexhc.graph_checks import checked_names
 from convexhc.io import as_graph
+from convexhc.kernels.threads import threads_along
 from convexhc.model.problem import FusionProblem, points_problem
 from convexhc.path.cautions import warned_if_unsolved
 from convexhc.path.engine import run
@@ -170,7 +171,9 @@ def points_path(
         options.prove,
     )
     provenance = Provenance.of(options.record(**record), _digest(problem))
-    with monitor.listener(lambda: choose_plan(model, options)) as (plan, listen):
+    # Sums over points are short: two threads of BLAS take longer than one.
+    threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
+    with threads, monitor.listener(lambda: choose_plan(model, options)) as (plan, listen):
         path = run(
             model,
             plan,

@@ -28,7 +28,7 @@ class CostModel:
     pairs_per_row: int = 22
     # A path of so many rows takes so many seconds, and others by this power of the ratio.
     rows: int = 1000
-    seconds: float = 20.0
+    seconds: float = 8.0
     exponent: float = 1.6
     # Features, leaves and test for groups of a large graph, per node.
     seconds_per_node: float = 8e-4
