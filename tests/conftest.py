@@ -43,6 +43,8 @@ def version(request: pytest.FixtureRequest) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "compiled":
             patch.setattr(compile, "_FEW_ENTRIES", 0)
+        else:
+            patch.setattr(compile, "_is_compiled", lambda kernel: False)
         yield request.param
 
 

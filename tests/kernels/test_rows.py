@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import drawn_graphs
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convexhc.kernels import rows
+from convexhc.graph import Graph
+from convexhc.kernels import compile, rows
+from convexhc.kernels.edges import adjoint
+from convexhc.model.problem import points_problem
 
 
 @st.composite
@@ -31,6 +36,26 @@ def test_gather_rounds_to_the_precision_of_its_output(case):
     X = np.empty(R.shape, np.float32)
     rows.gather_rows(R, order, mass, X)
     np.testing.assert_array_equal(X, (mass[:, None] * R)[order].astype(np.float32))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_are_the_same_to_the_last_bit_in_kernels_and_in_sparse_products(seed, monkeypatch):
+    """Which of the two runs may depend on what the process compiled before."""
+    rng = np.random.default_rng(seed)
+    n, m = 60, 3
+    labels, mass = np.concatenate([np.arange(9), rng.integers(0, 9, n - 9)]), rng.random(n) + 0.5
+    graph = drawn_graphs.planted(seed, (20, 20, 20))[0]
+    edges = points_problem(np.zeros((n, m)), Graph.from_matrix(graph), 1.0).penalty.edges
+    C, Y = rng.normal(size=(n, m)), rng.normal(size=(edges.tail.size, m))
+    found = []
+    for compiled in (False, True):
+        monkeypatch.setattr(compile, "_FEW_ENTRIES", 0 if compiled else 10**9)
+        monkeypatch.setattr(compile, "_is_compiled", lambda kernel: False)
+        found.append((rows.group_means(C, labels, mass), adjoint(Y, edges, n)))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    expected = [np.average(C[labels == g], axis=0, weights=mass[labels == g]) for g in range(9)]
+    np.testing.assert_allclose(found[0][0], expected, rtol=1e-12, atol=1e-14)
 
 
 @given(matrices(), st.sampled_from([0.0, 1.0]))

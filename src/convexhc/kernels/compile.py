@@ -42,11 +42,16 @@ def pays_to_compile(
     """Whether a matrix with so many entries is large enough for compiled kernels.
 
     A pass of every iteration runs thousands of times in a path, and pays sooner. A kernel ``by``
-    which it is done pays at any size once it is compiled.
+    which it is done pays at any size once it is compiled: then both must give the same bits.
     """
-    if getattr(by, "overloads", None):
+    if by is not None and _is_compiled(by):
         return True
     return entries > (_FEW_ENTRIES // _ITERATIONS_SHARE if every_iteration else _FEW_ENTRIES)
+
+
+def _is_compiled(kernel: Callable[..., Any]) -> bool:
+    """Whether this process has compiled the kernel, or loaded it."""
+    return bool(getattr(kernel, "overloads", None))
 
 
 def blocks(shape: tuple[int, int], *, least: int = 1) -> Iterator[slice]:
