@@ -40,7 +40,9 @@ def spanning_forest(n: int, tail: IntArray, head: IntArray, order: IntArray) -> 
     >>> spanning_forest(3, *circle, np.array([2, 0, 1]))
     array([2, 0])
     """
-    return order[_joining(np.arange(n), _read_only(tail), _read_only(head), order)]
+    joining = _joining(np.arange(n), _read_only(tail), _read_only(head), order)
+    chosen: IntArray = order[joining]
+    return chosen
 
 
 def _read_only(ends: IntArray) -> IntArray:
