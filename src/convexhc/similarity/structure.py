@@ -12,7 +12,7 @@ from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.similarity.block_model import modularity
-from convexhc.similarity.leaves import leaves_of, node_features
+from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,9 @@ class StructureSettings:
     # Folds of the cross-validation; twice as many below so many edges, to keep more for training.
     n_folds: int = 5
     few_edges: int = 1000
-    # Nodes from which one fold has enough edges to tell,
-    large_nodes: int = 4000
-    # so that no more folds are held out.
-    n_folds_of_large: int = 1
+    # Of a graph with leaves, so many nodes times folds are held out, and at least one fold: few
+    # folds of a large graph have enough edges to tell.
+    nodes_in_folds: int = 7500
     # z-score from which groups count as found: one false positive in 700.
     significant_z: float = 3.0
 
@@ -78,8 +77,9 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
 
     Groups are found on four fifths of the edges (nine tenths of few): the partition of largest
     modularity of `refined_scales`. The held-out edges inside these groups are counted, and each
-    fold is held out once; one fold of more than 4000 nodes. Under the null hypothesis an edge falls
-    inside a group with the probability given by the degrees of the held-out edges.
+    fold is held out once; four folds of 1501 nodes, and ever fewer of larger graphs. Under the null
+    hypothesis an edge falls inside a group with the probability given by the degrees of the
+    held-out edges.
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     n_folds = SETTINGS.n_folds if positive.size >= SETTINGS.few_edges else 2 * SETTINGS.n_folds
     fold = np.random.default_rng(random_state).permutation(positive.size) % n_folds
     inside = chance = total = variance = 0.0
-    large = graph.n > SETTINGS.large_nodes
-    for held_out in range(SETTINGS.n_folds_of_large if large else n_folds):
+    enough = max(1, SETTINGS.nodes_in_folds // graph.n) if has_leaves(graph.n) else n_folds
+    for held_out in range(enough):
         test, train = positive[fold == held_out], positive[fold != held_out]
         labels = _groups(graph, train)
         if labels is None or not test.size:
