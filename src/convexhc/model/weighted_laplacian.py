@@ -117,7 +117,8 @@ class Layer:
         >>> [layer.at.tolist() for layer in Layer.all_of(4, chain, np.array([1.0, 1e-20, 0.5]))]
         [[0, 2], [1]]
         """
-        found, piece, left = [], np.arange(n), np.arange(conductance.size)
+        found: list[Layer] = []
+        piece, left = np.arange(n), np.arange(conductance.size)
         while left.size:
             (tail, head), c = piece[ends[:, left]], conductance[left]
             count = int(piece.max()) + 1
