@@ -14,7 +14,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from convexhc._checks import named
 from convexhc._types import FloatArray, IntArray
@@ -32,7 +31,7 @@ from convexhc.graph_checks import (
     square_matrix,
     symmetric_part,
 )
-from convexhc.kernels.labels import numbered_by_first
+from convexhc.kernels.components import components
 
 __all__ = ["Graph", "Symmetrize"]
 
@@ -268,11 +267,8 @@ class Graph:
         >>> Graph.from_edges(4, [1], [3]).components()
         (3, array([0, 1, 2, 1]))
         """
-        pattern = sparse.coo_array(
-            (np.ones(self.n_edges), (self.tail, self.head)), shape=(self.n, self.n)
-        )
-        count, found = csgraph.connected_components(pattern, directed=False)
-        return int(count), numbered_by_first(found)
+        found = components(self.n, self.tail, self.head, np.ones(self.n_edges, np.bool_))
+        return int(found.max(initial=-1)) + 1, found
 
     def without_weak(self, share: float) -> Graph:
         """Return the graph without edges lighter than ``share`` times the largest weight.

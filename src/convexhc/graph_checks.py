@@ -65,6 +65,9 @@ def checked_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, .
 
 def _check_text(names: tuple[Hashable, ...]) -> None:
     """Raise an error if a name cannot be written to a text file."""
+    # Few types, many names: those of a hundred thousand nodes are mostly numbers.
+    if not any(issubclass(kind, str) for kind in set(map(type, names))):
+        return
     texts = [name for name in names if isinstance(name, str)]
     try:
         "".join(texts).encode()

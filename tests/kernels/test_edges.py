@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from convexhc.kernels import edges as kernels
-from convexhc.kernels.components import components
+from convexhc.kernels.components import components, spanning_forest
 from convexhc.kernels.edges import Edges, Scratch
 from laws import edge_cases, first_occurrence, node_ends
 
@@ -109,3 +109,16 @@ def test_components_agree_with_graph_traversal(case, share):
     expected = naive.components(len(C), edges.tail[joined], edges.head[joined])
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(found, first_occurrence(found))
+
+
+@given(edge_cases())
+def test_a_spanning_forest_takes_an_edge_where_those_before_do_not_join_its_ends(case):
+    edges, _, C, _, rng = case
+    order = rng.permutation(edges.tail.size)
+    expected = []
+    for p, e in enumerate(order):
+        before = naive.components(len(C), edges.tail[order[:p]], edges.head[order[:p]])
+        if before[edges.tail[e]] != before[edges.head[e]]:
+            expected.append(e)
+    found = spanning_forest(len(C), edges.tail, edges.head, order)
+    assert found.tolist() == expected

@@ -105,7 +105,7 @@ def cluster(
         1/2 |U - X|^2 + lam sum_{i<j} W_ij |U_i - U_j|
 
     for growing lam. This is the paper's objective before its inequality (appendix B): the penalty
-    acts on the centroids in feature space. Every lam is certified in that model. Above 4000 nodes
+    acts on the centroids in feature space. Every lam is certified in that model. Above 1500 nodes
     the rows of X are about 1200 leaves, small groups of like nodes (`similarity.leaves`), which are
     never divided: the path starts from them, and the certificate is that of the leaves.
 
@@ -168,7 +168,7 @@ def cluster(
     Path
         ``path.suggestion`` is the suggested scale, ``path.labels(n_clusters=k)`` gives exactly k
         clusters. Memory in feature space is O((n + E) n_features) for E weighted pairs, about 30
-        per node or leaf. ``path.provenance.options["similarity"]["n_leaves"]`` is n up to 4000
+        per node or leaf. ``path.provenance.options["similarity"]["n_leaves"]`` is n up to 1500
         nodes, and the number of leaves above.
 
     Raises

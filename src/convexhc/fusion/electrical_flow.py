@@ -219,12 +219,15 @@ class LayeredFlow:
     The weakest edges deliver the net demand of the pieces that stronger edges connect; stronger
     edges deliver the rest inside the pieces. With one layer this is the flow of least energy, with
     several its limit. The demand is met in either case; it must sum to zero over every component of
-    the ``n`` nodes.
+    the ``n`` nodes, which may be ``ordered`` for little fill.
     """
 
-    def __init__(self, edges: Edges, conductance: FloatArray, n: int) -> None:
+    def __init__(
+        self, edges: Edges, conductance: FloatArray, n: int, *, ordered: bool = False
+    ) -> None:
         self.edges, self.n = edges, n
-        self.layers = Layer.all_of(n, np.stack([edges.tail, edges.head]), conductance)
+        ends = np.stack([edges.tail, edges.head])
+        self.layers = Layer.all_of(n, ends, conductance, ordered=ordered)
 
     def flow(self, demand: FloatArray, *, factored: bool = True) -> FloatArray:
         """Flow along all edges that meets an (N, m) demand, one row per edge.

@@ -13,11 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from convexhc._types import BoolArray, FloatArray, IntArray, Labels
-from convexhc.kernels.components import components
+from convexhc.kernels.components import components, spanning_forest
 from convexhc.kernels.dual_errors import ball_slack
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.forest import rooted_forest, subtree_sums
@@ -50,7 +48,7 @@ class Leaving:
         total = self.error.copy()
         both = None if self.signs is None else self.signs.copy()
         for end in (tail, head):
-            np.add.at(total, end, error)
+            total += np.bincount(end, error, total.size)
             if both is not None and signs.shape[1]:
                 np.add.at(both, end, signs)
         return Leaving(total, both)
@@ -98,11 +96,7 @@ def _marked(at: IntArray, count: int) -> BoolArray:
 
 def widest_tree(n: int, edges: Edges, slack: FloatArray) -> IntArray:
     """Edges of the spanning forest with the largest slacks."""
-    order = np.argsort(-slack, kind="stable")
-    rank = np.empty(order.size)
-    rank[order] = np.arange(1, order.size + 1)
-    found = minimum_spanning_tree(csr_array((rank, (edges.tail, edges.head)), shape=(n, n)))
-    return order[found.data.astype(np.int64) - 1]
+    return spanning_forest(n, edges.tail, edges.head, np.argsort(-slack))
 
 
 def _fitting(

@@ -66,7 +66,8 @@ def complete_point_dual(
     between = dual.copy()
     between[inside] = 0.0
     data = problem.fidelity.target - penalty.pull(between)
-    unproven = _find_flows(dual, data - fuse(data, labels), edges, inside, labels)
+    demand = data - fuse(data, labels)
+    unproven = _find_flows(dual, demand, edges, inside, labels, _node_order(problem))
     if not unproven.any():
         return replace(solution, dual=dual, n_iter=0)
     at = inside[unproven[labels[edges.tail[inside]]]]
@@ -96,35 +97,64 @@ def complete_point_dual(
 
 
 def _find_flows(
-    dual: FloatArray, demand: FloatArray, edges: Edges, inside: IntArray, labels: Labels
+    dual: FloatArray,
+    demand: FloatArray,
+    edges: Edges,
+    inside: IntArray,
+    labels: Labels,
+    order: IntArray,
 ) -> BoolArray:
     """Write flows inside clusters that meet ``demand`` into ``dual``.
+
+    Systems have their rows in the given ``order`` of the nodes.
 
     Returns the clusters for which no feasible flow was found. Their dual is feasible as well, and
     meets a part of the demand.
     """
     unproven = np.bincount(labels) > 1
     for _ in range(SETTINGS.max_rounds):
+        nodes = order[unproven[labels[order]]]
         at = inside[unproven[labels[edges.tail[inside]]]]
-        chosen = edges.at(at)
-        Y, radius = dual[at], np.maximum(chosen.soft + chosen.block, 1e-300)
-        load = np.linalg.norm(Y, axis=1) / radius
-        limit = SETTINGS.max_initial_load
-        Y *= np.minimum(1.0, limit / np.maximum(load, limit))[:, None]
-        slack = 1.0 - np.square(np.minimum(load, limit))
-        residual = demand - edge_kernels.adjoint(Y, chosen, labels.size)
-        residual -= fuse(residual, labels)
-        Y += _electrical_flow(chosen, radius * slack**SETTINGS.slack_power, residual)
-        outside = ~well_inside(Y, chosen, 1.0)
-        residual = demand - edge_kernels.adjoint(Y, chosen, labels.size)
-        unmet, asked = (_squared_norms(X, labels) for X in (residual, demand))
-        unproven = unproven & (unmet > ROUND_OFF**2 * asked)
-        unproven[labels[chosen.tail[outside]]] = True
-        dual[at] = Y
-        if not unproven.any():
+        place = np.empty(labels.size, np.int64)
+        place[nodes] = np.arange(nodes.size)
+        chosen = edges.at(at)._replace(tail=place[edges.tail[at]], head=place[edges.head[at]])
+        cluster = numbered(labels[nodes])
+        dual[at], failed = _improved_flow(dual[at], demand[nodes], Edges.of(*chosen), cluster)
+        unproven[np.flatnonzero(unproven)] = failed
+        if not failed.any():
             return unproven
     edge_kernels.project_dual(dual, edges, dual)
     return unproven
+
+
+def _improved_flow(
+    Y: FloatArray, demand: FloatArray, edges: Edges, labels: Labels
+) -> tuple[FloatArray, BoolArray]:
+    """Correct a flow inside clusters of all nodes to meet ``demand``.
+
+    By a flow that favours edges with slack under Y. Returned with the clusters in which it leaves a
+    ball, or misses the demand.
+    """
+    radius, limit = np.maximum(edges.soft + edges.block, 1e-300), SETTINGS.max_initial_load
+    load = np.sqrt(np.einsum("ek,ek->e", Y, Y)) / radius
+    Y *= np.minimum(1.0, limit / np.maximum(load, limit))[:, None]
+    slack = 1.0 - np.square(np.minimum(load, limit))
+    residual = demand - edge_kernels.adjoint(Y, edges, labels.size)
+    residual -= fuse(residual, labels)
+    Y += _electrical_flow(edges, radius * slack**SETTINGS.slack_power, residual)
+    outside = ~well_inside(Y, edges, 1.0)
+    residual = demand - edge_kernels.adjoint(Y, edges, labels.size)
+    unmet, asked = (_squared_norms(X, labels) for X in (residual, demand))
+    failed = unmet > ROUND_OFF**2 * asked
+    failed[labels[edges.tail[outside]]] = True
+    return Y, failed
+
+
+def _node_order(problem: FusionProblem) -> IntArray:
+    """The order in which sparse factors eliminate nodes, if the flows use them."""
+    if problem.shape[1] <= SPATIAL:
+        return problem.penalty.differences.elimination
+    return np.arange(problem.shape[0])
 
 
 def _squared_norms(X: FloatArray, labels: Labels) -> FloatArray:
@@ -133,13 +163,14 @@ def _squared_norms(X: FloatArray, labels: Labels) -> FloatArray:
 
 
 def _electrical_flow(edges: Edges, conductance: FloatArray, demand: FloatArray) -> FloatArray:
-    """Flow of least energy that meets ``demand``.
+    """Flow of least energy that meets ``demand``, nodes in elimination order.
 
     Neighbour graphs in up to three dimensions have sparse factors. In more dimensions factors fill
     in, and conjugate gradients need few iterations.
     """
     factored = demand.shape[1] <= SPATIAL
-    return LayeredFlow(edges, conductance, demand.shape[0]).flow(demand, factored=factored)
+    flow = LayeredFlow(edges, conductance, demand.shape[0], ordered=True)
+    return flow.flow(demand, factored=factored)
 
 
 def _subgraph(graph: Graph, nodes: IntArray, kept: IntArray) -> Graph:

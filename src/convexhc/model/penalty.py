@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
-from convexhc._types import FloatArray
+from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Edges
+from convexhc.model.elimination import elimination_order
 from convexhc.model.factorization import DENSE_NODES
 from convexhc.model.metric import EUCLIDEAN, InnerProduct
 from convexhc.model.weighted_laplacian import laplacian
@@ -65,6 +66,12 @@ class Differences:
         """Weight of every edge over the mean weight."""
         weight = self.graph.weight
         return weight / weight.mean() if weight.size else weight
+
+    @cached_property
+    def elimination(self) -> IntArray:
+        """The nodes in an order of little fill, also for any part of the graph."""
+        graph = self.graph
+        return np.argsort(elimination_order(graph.n, graph.tail, graph.head))
 
     @cached_property
     def laplacian(self) -> csr_array:

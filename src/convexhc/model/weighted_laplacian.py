@@ -88,10 +88,15 @@ class Layer:
     ends: IntArray  # (2, edges): their end nodes
     conductance: FloatArray  # their conductances
     piece: IntArray  # (n,): piece of every node
+    ordered: bool = False  # whether the pieces are in an order of little fill
 
     @classmethod
-    def all_of(cls, n: int, ends: IntArray, conductance: FloatArray) -> list[Layer]:
+    def all_of(
+        cls, n: int, ends: IntArray, conductance: FloatArray, *, ordered: bool = False
+    ) -> list[Layer]:
         """Partition the edges of n nodes into layers, strongest first. O(n + E) per layer.
+
+        The pieces of the first layer are the nodes, which may be ``ordered`` for little fill.
 
         Examples
         --------
@@ -99,7 +104,8 @@ class Layer:
         >>> [layer.at.tolist() for layer in Layer.all_of(4, chain, np.array([1.0, 1e-20, 0.5]))]
         [[0, 2], [1]]
         """
-        found, piece, left = [], np.arange(n), np.arange(conductance.size)
+        found: list[Layer] = []
+        piece, left = np.arange(n), np.arange(conductance.size)
         while left.size:
             (tail, head), c = piece[ends[:, left]], conductance[left]
             count = int(piece.max()) + 1
@@ -108,7 +114,8 @@ class Layer:
             joined = components(count, tail, head, c >= _WEAKEST * top[part[tail]])
             # Weak edges within a piece belong to its layer too.
             inside = joined[tail] == joined[head]
-            found.append(cls(left[inside], ends[:, left[inside]], c[inside], piece))
+            first = ordered and not found
+            found.append(cls(left[inside], ends[:, left[inside]], c[inside], piece, first))
             piece, left = joined[piece], left[~inside]
         return found
 
@@ -152,7 +159,7 @@ class Layer:
         nodes = np.arange(n)
         rows, columns = np.concatenate([tail, head, nodes]), np.concatenate([head, tail, nodes])
         value = np.concatenate([-c, -c, degree])
-        return Factor(csc_array((value, (rows, columns)), shape=(n, n)))
+        return Factor(csc_array((value, (rows, columns)), shape=(n, n)), ordered=self.ordered)
 
     def potentials(self, R: FloatArray, *, factored: bool = True) -> FloatArray:
         """Solve L X = R, one row per piece, by a sparse factor or, where it fills in, without."""

@@ -28,9 +28,9 @@ from convexhc.similarity.scales import Scales, hard_labels, refined_scales
 class LeafSettings:
     """Parameters of `leaves_of`."""
 
-    # Largest graph whose nodes are leaves themselves: beyond, a path takes tens of minutes.
-    max_nodes: int = 4000
-    # Leaves of a larger graph: the time of a path grows with the square of their number.
+    # Largest graph whose nodes are leaves themselves: the time of a path grows with the square.
+    max_nodes: int = 1500
+    # Leaves of a larger graph.
     n_leaves: int = 1200
     # Groups that the block model refines before they are divided into leaves.
     n_groups: int = 200

@@ -22,6 +22,9 @@ class StructureSettings:
     # Folds of the cross-validation; twice as many below this many edges, to keep more for training.
     n_folds: int = 5
     few_edges: int = 1000
+    # Of a graph with leaves, this many nodes times folds are held out, and at least one fold: few
+    # folds of a large graph have enough edges to tell.
+    nodes_in_folds: int = 7500
     # z-score from which groups count as found: one false positive in 700.
     significant_z: float = 3.0
 
@@ -74,10 +77,10 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
 
     Groups are found on four fifths of the edges (nine tenths of few): the partition of largest
     modularity of `refined_scales`. The held-out edges inside these groups are counted, and each
-    fold is held out once; one fold of a graph large enough to have leaves (`leaves_of`). Under the
-    null hypothesis an edge falls inside a group with the probability given by the degrees of the
+    fold is held out once; four folds of 1501 nodes, and ever fewer of larger graphs. Under the null
+    hypothesis an edge falls inside a group with the probability given by the degrees of the
     held-out edges. Negative weights are left out. Five or ten times the cost of the features and
-    the scales; once with leaves.
+    the scales; once for large graphs.
 
     Examples
     --------
@@ -90,8 +93,8 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     n_folds = SETTINGS.n_folds if positive.size >= SETTINGS.few_edges else 2 * SETTINGS.n_folds
     fold = np.random.default_rng(random_state).permutation(positive.size) % n_folds
     inside = chance = total = variance = 0.0
-    # One fold of a graph with leaves has enough edges to tell.
-    for held_out in range(1 if has_leaves(graph.n) else n_folds):
+    enough = max(1, SETTINGS.nodes_in_folds // graph.n) if has_leaves(graph.n) else n_folds
+    for held_out in range(enough):
         test, train = positive[fold == held_out], positive[fold != held_out]
         labels = _groups(graph, train)
         if labels is None or not test.size:
