@@ -63,9 +63,11 @@ def test_project_dual_projects_every_row_into_out_or_in_place(case):
 
 
 @given(edge_cases())
-def test_lengths_are_norms_of_the_differences(case):
+def test_separations_are_norms_of_the_differences(case):
     edges, D, C, _, _ = case
-    np.testing.assert_allclose(kernels.lengths(C, edges), np.linalg.norm(D @ C, axis=1), atol=1e-14)
+    length, absolute = kernels.separations(C, edges)
+    np.testing.assert_allclose(length, np.linalg.norm(D @ C, axis=1), atol=1e-14)
+    np.testing.assert_allclose(absolute, np.abs(D @ C).sum(axis=1), atol=1e-14)
 
 
 @given(edge_cases(), st.floats(0.0, 1.0))
