@@ -188,9 +188,8 @@ class KernelMatrix:
 
     def right_multiply(self, C: NDArray[Any]) -> NDArray[Any]:
         """C K, in the precision of C. O(N nnz(K)) or O(N^3)."""
-        single = C.dtype == np.float32
         if not self.is_sparse:
-            return np.asarray(C @ (self._single if single else self.dense))
+            return np.asarray(C @ (self._single if C.dtype == np.float32 else self.dense))
         K = self.sparse
         return times_sparse(C, K.indptr, K.indices, K.data.astype(C.dtype, copy=False))
 
@@ -260,7 +259,7 @@ class Kernel:
 
     def gradient(self, C: FloatArray) -> FloatArray:
         """C K - T: one product."""
-        gradient = self.matrix.right_multiply(C)
+        gradient: FloatArray = self.product(C)
         gradient -= self.target
         return gradient
 

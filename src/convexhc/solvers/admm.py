@@ -47,7 +47,7 @@ class ADMMSettings:
     # Least tau, relative to the geometric mean of that eigenvalue and the size of the multipliers.
     tau_multipliers: float = 0.15
     # Largest first rho |D|^2, relative to the largest eigenvalue of H.
-    max_first_rho: float = 100.0
+    max_first_rho: float = 10.0
     # Largest rho |D|^2 at any time, in the same unit: where nearly all edges are fused, residuals
     # would raise it without end, and single precision with it to nonsense.
     max_rho: float = 1000.0
