@@ -123,9 +123,9 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/graph_flows.py",
-        "np.subtract.at(unmet, row[over.size :], surplus)",
-        "np.add.at(unmet, row[over.size :], surplus)",
-        "the surplus of an edge is added at both of its ends",
+        "unmet = adjoint(surplus, local, rows.size)",
+        "unmet = adjoint(surplus, local._replace(head=local.tail), rows.size)",
+        "the surplus of an edge cancels at its ends",
         (COST,),
     ),
     Mutant(
