@@ -124,9 +124,9 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/graph_flows.py",
-        "np.repeat([1.0, -1.0], over.size)",
-        "np.repeat([1.0, 1.0], over.size)",
-        "the surplus of an edge is added at both of its ends",
+        "unmet = adjoint(surplus, local, rows.size)",
+        "unmet = adjoint(surplus, local._replace(head=local.tail), rows.size)",
+        "the surplus of an edge cancels at its ends",
         (COST,),
     ),
     Mutant(
