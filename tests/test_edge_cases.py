@@ -12,6 +12,7 @@ from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
 
 import convexhc
 from convexhc import Status, as_graph, solve, solve_path
+from convexhc._text import on_page
 
 # Two triangles and an isolated node.
 APART = np.eye(7)
@@ -110,7 +111,7 @@ def test_the_tree_is_finite_valid_and_can_be_cut_and_printed(case):
     np.testing.assert_array_equal(path.labels(n_clusters=count), case.components)
     np.testing.assert_array_equal(path.labels(n_clusters=n), np.arange(n))
     assert path.labels(n_clusters=1).max() == 0
-    assert path.summary() in path._repr_html_()
+    assert on_page(path.summary()) in path._repr_html_()
     assert len(path.to_frame()) == len(path.levels)
     assert path.to_networkx().number_of_nodes() >= n
     assert path.to_newick().endswith(";")

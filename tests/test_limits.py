@@ -13,11 +13,12 @@ import convexhc
 from convexhc import Status
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.graph import Graph
-from convexhc.model.problem import denoising_problem, graph_problem, points_problem
+from convexhc.model.problem import graph_problem, points_problem
 from laws import (
     CONSTRAINTS,
     METHODS,
     classes_of_equal_rows,
+    denoising_problem,
     l1_ratios,
     random_kernel,
     random_weights,

@@ -21,6 +21,7 @@ FILES = {
     "model/fidelity.py",
     "model/weighted_laplacian.py",
     "fusion/lam_max.py",
+    "fusion/merging.py",
     "fusion/points_solve.py",
     "fusion/point_flows.py",
     "fusion/points_proof.py",

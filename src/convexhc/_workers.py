@@ -23,13 +23,20 @@ _MOST_DEATHS = 2
 _NO_WARNING = "1 PB"
 
 
-def workers(n_jobs: int | None) -> AbstractContextManager[object]:
+def workers(n_jobs: int) -> AbstractContextManager[object]:
     """So many workers inside the context, of the kind that ``joblib.parallel_config`` names."""
-    if n_jobs is None:
-        return contextlib.nullcontext()
     from joblib import parallel_config
 
     return parallel_config(n_jobs=n_jobs)  # type: ignore[no-any-return]
+
+
+def chosen_elsewhere() -> bool:
+    """Whether ``joblib.parallel_config`` names workers: several, or not the default processes."""
+    if "joblib" not in sys.modules:
+        return False
+    from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
+
+    return worker_count() > 1 or not isinstance(get_active_backend()[0], BACKENDS[DEFAULT_BACKEND])
 
 
 def worker_count() -> int:

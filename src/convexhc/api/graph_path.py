@@ -88,10 +88,10 @@ def solve_path(
         True shows lam, clusters, gap and time left on a terminal or in a notebook, through tqdm
         if it is installed; a callable is called with every `Level`.
     n_jobs : int, optional
-        Workers among which the columns of large proofs are divided, and in feature space the
-        connected components: processes on this machine, or the workers that
-        ``joblib.parallel_config`` names, such as a Dask cluster. The answer does not depend on
-        their number. Threads need no option.
+        Cores: threads of this process, by default as many as it may use. Inside
+        ``joblib.parallel_config``, workers of the backend that it names, such as a Dask cluster,
+        among which the columns of large proofs are divided, and in feature space the connected
+        components. The answer does not depend on it.
 
     Returns
     -------

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 
 from convexhc._checks import LARGEST, checked_count, checked_number, named
-from convexhc._workers import workers
+from convexhc._workers import chosen_elsewhere, workers
+from convexhc.kernels.threads import limited_threads
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
 from convexhc.path.checkpoint import Checkpoint
@@ -158,18 +160,28 @@ class Monitor:
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        if self.n_jobs is not None and not (isinstance(self.n_jobs, int) and self.n_jobs):
+        if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(
-                "n_jobs must be a number of workers, -1 for one per core, or None, received "
+                "n_jobs must be a number of cores, -1 for all of them, or None, received "
                 f"{self.n_jobs!r}."
             )
 
     @contextmanager
     def listener(self, plan: Callable[[], Plan]) -> Iterator[tuple[Plan, OnLevel | None]]:
         """The plan of a run and the function to call after every lam, while a display is shown."""
-        with shown(self.progress) as line, workers(self.n_jobs):
+        with shown(self.progress) as line, self._cores():
             made = plan()
             yield made, level_listener(line, self.progress, self.on_check, made)
+
+    def _cores(self) -> AbstractContextManager[object]:
+        """Workers if there are any to choose from, threads of this process otherwise."""
+        if self.n_jobs is None:
+            return nullcontext()
+        if chosen_elsewhere():
+            return workers(self.n_jobs)
+        from joblib import effective_n_jobs
+
+        return limited_threads(effective_n_jobs(self.n_jobs))
 
     def store(self, provenance: Provenance, problem: FusionProblem) -> Checkpoint | None:
         """The checkpoint of this run, if a file was named."""

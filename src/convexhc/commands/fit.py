@@ -31,7 +31,6 @@ from convexhc.commands.folder import Folder, resume_command
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Failure, Interruption, Refusal, Say
 from convexhc.graph import Graph
-from convexhc.kernels.threads import limited_threads
 from convexhc.path import Path
 from convexhc.path.suggestion import suggest
 from convexhc.progress_line import ProgressLine
@@ -56,7 +55,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
             say(road(options, graph.n))
         try:
             settings = solver_options(options, lambdas)
-            with limited_threads(options.n_jobs), warnings.catch_warnings():
+            with warnings.catch_warnings():
                 # Said at the end, in the words of the command line.
                 warnings.filterwarnings("ignore", ".*not solved to tol=")
                 path = solve(options, graph, settings, folder, progress)
@@ -106,6 +105,7 @@ def solve(
         checkpoint=folder.checkpoint,
         on_check=lambda level: folder.begin(options.given),
         progress=progress,
+        n_jobs=options.n_jobs,
     )
 
 
@@ -118,9 +118,9 @@ def check_solver(options: Namespace) -> None:
 
 
 def solver_options(options: Namespace, lambdas: list[float] | None) -> dict[str, Any]:
-    """Every option of `cluster` that the command has, by its name."""
+    """Every option of `cluster` that the command has, by its name, but for the cores to use."""
     shared = [name for name in signature(cluster).parameters if name in vars(options)]
-    given = {name: getattr(options, name) for name in shared}
+    given = {name: getattr(options, name) for name in shared if name != "n_jobs"}
     given["lambdas"] = "auto" if lambdas is None else lambdas
     given["weights"] = weights_of(options)
     return given

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Hashable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from convexhc._types import FloatArray, Labels
 from convexhc._warnings import warn_user
-from convexhc.kernels.threads import limited_threads
 from convexhc.model.problem import cluster_means
 from convexhc.path import Level, Path
 from convexhc.path.suggestion import suggest, warning_text
@@ -60,16 +57,10 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self._means = _mean_rows(self.path_.features, self.labels_)
         return self._means
 
-    @contextmanager
-    def _running(self) -> Iterator[bool | Callable[[Level], object]]:
-        """Limit the threads; yields the progress to show."""
-        threads = nullcontext() if self.n_jobs is None else limited_threads(self._n_threads)
-        with threads:
-            yield self.progress or self.verbose > 0
-
     @property
-    def _n_threads(self) -> int:
-        return int(effective_n_jobs(self.n_jobs))
+    def _shown(self) -> bool | Callable[[Level], object]:
+        """The progress to show."""
+        return self.progress or bool(self.verbose > 0)
 
     # Means of points; those of a similarity are computed when they are asked for.
     _means: FloatArray | None = None

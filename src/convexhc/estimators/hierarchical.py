@@ -202,16 +202,16 @@ class ConvexHierarchicalClustering(PathClusterer):
         self._check_scale(n)
         on_check, finished = self._listeners(X)
         options = self.get_params(deep=False)
-        for name in ("n_clusters", "lam", "min_cluster_size", "n_jobs", "verbose"):
+        for name in ("n_clusters", "lam", "min_cluster_size", "progress", "verbose"):
             del options[name]
-        with self._running() as options["progress"]:
-            path = cluster(
-                data,
-                "auto" if self.lam is None else [self.lam],
-                test_structure=self.n_clusters is None and self.lam is None,
-                on_check=on_check,
-                **options,
-            )
+        path = cluster(
+            data,
+            "auto" if self.lam is None else [self.lam],
+            test_structure=self.n_clusters is None and self.lam is None,
+            on_check=on_check,
+            progress=self._shown,
+            **options,
+        )
         names = row_names(X)
         if self.similarity not in PAIRWISE and names is not None:
             path = path.renamed(names)

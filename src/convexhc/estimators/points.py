@@ -139,20 +139,20 @@ class ConvexClustering(PathClusterer):
         weights = self.weights
         if weights is None:
             weights = neighbor_weights(points, n_neighbors=self.n_neighbors)
-        with self._running() as progress:
-            path = solve_points_path(
-                points,
-                self.n_lambdas if self.lam is None else [self.lam],
-                weights=weights,
-                l1_ratio=self.l1_ratio,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                max_clusters=self.max_clusters,
-                prove=self.prove,
-                progress=progress,
-                names=row_names(X),
-                on_check=on_check,
-            )
+        path = solve_points_path(
+            points,
+            self.n_lambdas if self.lam is None else [self.lam],
+            weights=weights,
+            l1_ratio=self.l1_ratio,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            max_clusters=self.max_clusters,
+            prove=self.prove,
+            progress=self._shown,
+            n_jobs=self.n_jobs,
+            names=row_names(X),
+            on_check=on_check,
+        )
         self._cut(path)
         self._record(path, points)
         finished()
