@@ -159,8 +159,8 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/electrical_flow.py",
-        "soft, block = edges.soft[self.at], edges.block[self.at]",
-        "soft, block = vars(self).setdefault('r', (edges.soft[self.at], edges.block[self.at]))",
+        "soft, block = net.soft, edges.block[self.at]",
+        "soft, block = vars(self).setdefault('r', (net.soft, edges.block[self.at]))",
         "loads are measured in the balls of another lam",
         (FLOWS + "test_conductances_are_reused_at_another_lam_with_new_dual_balls",),
     ),
@@ -306,9 +306,23 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/electrical_flow.py",
-        "            load_kernels.tally(X, R, net, stretch, out)\n",
-        "            load_kernels.tally(X, R, net, stretch, out)\n            break\n",
+        "            load_kernels.tally(X, R, self.net, self.stretch, out)\n",
+        "            load_kernels.tally(X, R, self.net, self.stretch, out)\n            break\n",
         "only the first block of columns is measured",
+        (ELECTRICAL + "test_loads_do_not_depend_on_the_block_size",),
+    ),
+    Mutant(
+        "fusion/electrical_flow.py",
+        "out = out.joined(tally)",
+        "out = tally",
+        "only the last run of columns counts",
+        (ELECTRICAL + "test_loads_do_not_depend_on_the_block_size",),
+    ),
+    Mutant(
+        "fusion/inner_demand.py",
+        "for first in range(0, self.near.size, most))",
+        "for first in range(0, self.near.size - most, most))",
+        "the last run of columns is left out",
         (ELECTRICAL + "test_loads_do_not_depend_on_the_block_size",),
     ),
     Mutant(
@@ -537,7 +551,7 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/inner_demand.py",
-        "out -= (self.between.T @ SV).T @ self.dual",
+        "out -= (self.inflow.T @ V).T @ self.dual",
         "pass",
         "costs leave out the flow between clusters",
         (ELECTRICAL + "test_a_flow_makes_gradients_equal_inside_clusters",),

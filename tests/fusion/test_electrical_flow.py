@@ -261,9 +261,11 @@ def test_potentials_that_are_not_finite_prove_nothing():
 @given(seed=seeds, together=st.integers(1, 20))
 @settings(max_examples=20)
 def test_loads_do_not_depend_on_the_block_size(seed, together):
+    """Nor on the columns that are solved in one run."""
     drawn = Drawn(seed, spread=9.0)
     whole = drawn.loads(1.5)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inner_demand, "_RUN_BLOCKS", 1 + seed % 3)
         patch.setattr(demand_module, "_MIN_COLUMNS", together)
         patch.setattr(demand_module, "_BLOCK_ENTRIES", 0)
         blocks = drawn.loads(1.5)
