@@ -68,7 +68,7 @@ def examine(seed: int, largest: int) -> dict[str, object]:
     began = time.process_time()
     path = solve_path(K)
     between = time.process_time()
-    with patch.object(graph_model, "_SETTLED_NODES", 0):
+    with patch.object(graph_model, "_EFFORTS", ()):
         solve_path(K)
     ended = time.process_time()
     with warnings.catch_warnings():

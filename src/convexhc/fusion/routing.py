@@ -97,6 +97,8 @@ def _fits(
         if not conductance.max() > 0.0:
             return False
         route = _routing(nodes.size, tail, head, conductance)
+        if not np.isfinite(route).all():
+            return False
         per_pair = np.where(common, np.abs(route @ share), np.abs(route) @ np.abs(share))
         extra = np.abs(route) @ inner.unmet[nodes] + per_pair @ boundary.error[pairs]
         room = slack
