@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from convexhc.kernels.edge_copies import EdgeStep
 from convexhc.model.problem import graph_problem
 from convexhc.solvers import admm
-from convexhc.solvers.admm import _balanced_rho
+from convexhc.solvers.loop import run
+from convexhc.solvers.solution import Status
 from laws import random_kernel, solved
 
 
@@ -31,11 +31,15 @@ def test_both_duals_of_a_solution_warm_start_the_next_run():
     assert again.n_iter <= 10 < cold.n_iter
 
 
-@pytest.mark.parametrize("squares", [(1e-12, 0.0), (0.0, 1e-12)])
-def test_rho_does_not_run_away_where_a_residual_vanishes(squares):
-    """At the consensus all copies are zero: no ratio of residuals says anything."""
-    assert _balanced_rho(0.5, EdgeStep(*squares, 0.36, 0.0)) == 0.5
-    assert _balanced_rho(0.5, EdgeStep(*squares, 0.36, 0.09)) == 0.5
+@pytest.mark.parametrize("linear", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_rho_does_not_run_away_at_the_consensus(seed, linear):
+    """All copies are zero there, and residuals would raise rho without end."""
+    problem = graph_problem(random_kernel(np.random.default_rng(seed), 20, floor=0.3), 30.0)
+    method = admm.ADMM(linear=linear)
+    rough = run(problem, method, tol=1e-8, max_iter=200)
+    fine = run(problem, method, start=rough, tol=1e-10, max_iter=200)
+    assert rough.status is fine.status is Status.SOLVED
 
 
 def test_arrays_are_double_once_steps_are_as_small_as_single_precision(monkeypatch):

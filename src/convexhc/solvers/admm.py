@@ -249,11 +249,12 @@ def _balanced_rho(rho: float, step: EdgeStep) -> float:
     """Balance the primal residual |D C - Z| and the dual residual rho |change of Z|.
 
     Each is relative to the norm of its own variables, which differ by orders of magnitude.
-    Where one of them vanishes, as at the consensus, there is nothing to balance.
+    Where both vanish there is nothing to balance; where one does, as at the consensus, rho moves to
+    its bound.
     """
     primal = (step.apart * step.dual) ** 0.5
     dual = rho * (step.moved * step.copies) ** 0.5
-    if primal <= 0.0 or dual <= 0.0:
+    if primal <= 0.0 and dual <= 0.0:
         return rho
     most = SETTINGS.max_change
     return float(rho * min(max((primal / max(dual, 1e-300)) ** 0.5, 1.0 / most), most))
