@@ -102,19 +102,6 @@ def test_a_graph_whose_factor_fills_up_is_inverted():
     assert isinstance(step.factor, DenseInverse)
 
 
-@given(seeds, st.booleans())
-def test_the_stiffness_of_the_edges_may_differ_from_their_weights(seed, whole):
-    rng = np.random.default_rng(seed)
-    problem = graph_problem(random_kernel(rng, 6) if whole else ring(60), 1.0)
-    stiffness = rng.uniform(0.1, 3.0, problem.penalty.n_edges)
-    R = rng.normal(size=problem.shape)
-    C = centroid_step(problem, 0.3, 0.5, linear=True, stiffness=stiffness).solve(R)
-    L = laplacian(problem.penalty.graph, stiffness)
-    residual = (problem.fidelity.lipschitz + 0.5) * C + 0.3 * (L @ C) - R
-    residual -= residual.mean(axis=1, keepdims=True)
-    np.testing.assert_allclose(residual - residual.mean(axis=0), 0.0, atol=1e-9)
-
-
 def test_large_graphs_use_the_primal_dual_method_unless_factored(monkeypatch):
     monkeypatch.setattr(choose, "_LINEARIZED_ROWS", 200)
     assert choose.choose_method(graph_problem(ring(300), 1.0)) == admm.ADMM(linear=True)

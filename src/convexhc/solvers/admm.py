@@ -24,7 +24,7 @@ from convexhc.model.problem import FusionProblem
 from convexhc.solvers.centroid_step import CentroidStep, centroid_step
 from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.penalty_search import HillClimb
-from convexhc.solvers.warm_start import fused_labels, measured_stiffness, starting_point
+from convexhc.solvers.warm_start import fused_labels, starting_point
 
 Real = NDArray[Any]
 
@@ -116,7 +116,7 @@ class ADMM:
     With ``linear``, the quadratic is replaced by its tangent plus |H| / 2 |C - C_last|^2. This
     needs no eigenvectors of H: one product with H per iteration, and a solve with a sparse factor
     of the system or a product with its inverse. It takes hardly more iterations while H is well
-    conditioned. The stiffness of the edges is then measured on a warm start.
+    conditioned.
 
     All arrays are in single precision until its round-off is felt. Certificates are in double.
     """
@@ -133,12 +133,7 @@ class ADMM:
         S = None if start is None else start.nonneg_dual
         tau = _tau(problem, _norm(S) if S is not None else 0.0, _norm(C))
         dual, apart = np.sqrt(np.einsum("ek,ek->e", Y, Y)), separations(C, edges)[0]
-        rho, stiffness = _first_rho(problem, edges.stiffness, dual, apart), edges.stiffness
-        if self.linear and start is not None and dual.any():
-            stiffness = measured_stiffness(apart, edges)
-        solver = centroid_step(problem, rho, tau, linear=self.linear, stiffness=stiffness)
-        if solver.stiffness is not edges.stiffness:
-            solver = solver.at(_first_rho(problem, stiffness, dual, apart), tau)
+        solver = centroid_step(problem, _first_rho(problem, dual, apart), tau, linear=self.linear)
         single = C.size > SETTINGS.double_entries
         precision = np.float32 if single else np.float64
         W = tau * C
@@ -148,8 +143,8 @@ class ADMM:
             W[:] = 0.0
         copies = Copies.of(Y, edges, len(C), precision)
         C = C.astype(precision)
-        edge_copies.update(C, copies, solver.rho, 1.0, solver.stiffness)
-        target, unit = problem.fidelity.target.astype(precision), _unit_rho(problem, stiffness)
+        edge_copies.update(C, copies, solver.rho, 1.0, edges.stiffness)
+        target, unit = problem.fidelity.target.astype(precision), _unit_rho(problem)
         return ADMMState(C, copies, W.astype(precision), target, solver, unit)
 
     def step(self, problem: FusionProblem, state: ADMMState) -> float:
@@ -157,7 +152,8 @@ class ADMM:
         self._centroid_step(problem, state)
         solver, constraint = state.solver, problem.constraint
         rho, tau = solver.rho, solver.tau
-        edges = edge_copies.update(state.C, state.copies, rho, self.relax, solver.stiffness)
+        stiffness = problem.penalty.edges.stiffness
+        edges = edge_copies.update(state.C, state.copies, rho, self.relax, stiffness)
         entries = EntryStep(0.0, 0.0, 0.0, 1.0)
         if constraint.nonnegative:
             entries = nonnegativity_update(state.C, state.W, tau, self.relax)
@@ -204,36 +200,24 @@ class ADMM:
         return Candidate(C, state.dual, labels, S)
 
 
-def _first_rho(
-    problem: FusionProblem, stiffness: FloatArray, dual: FloatArray, apart: FloatArray
-) -> float:
+def _first_rho(problem: FusionProblem, dual: FloatArray, apart: FloatArray) -> float:
     """First rho: norm of the dual over norm of the differences, bounded relative to H.
 
     ``dual`` and ``apart`` are the norms of every edge.
     """
     edges = problem.penalty.edges
-    size = SETTINGS.warm_rho * _norm(dual / np.sqrt(stiffness))
-    copies = _norm(np.sqrt(stiffness) * apart)
+    root = np.sqrt(edges.stiffness)
+    size, copies = SETTINGS.warm_rho * _norm(dual / root), _norm(root * apart)
     if size == 0.0:
-        size = SETTINGS.cold_rho * _norm((edges.soft + edges.block) / np.sqrt(stiffness))
-    most = SETTINGS.max_first_rho * _unit_rho(problem, stiffness)
+        size = SETTINGS.cold_rho * _norm((edges.soft + edges.block) / root)
+    most = SETTINGS.max_first_rho * _unit_rho(problem)
     return min(size / copies, most) if size > 0.0 and copies > 0.0 else most
 
 
-def _unit_rho(problem: FusionProblem, stiffness: FloatArray) -> float:
+def _unit_rho(problem: FusionProblem) -> float:
     """The rho for which rho D'D is about as large as H."""
-    penalty = problem.penalty
-    given = stiffness is penalty.edges.stiffness
-    largest = penalty.differences.norm_squared if given else _largest_degree(problem, stiffness)
+    largest = problem.penalty.differences.norm_squared
     return max(problem.fidelity.lipschitz, 1e-12) / (largest or 1.0)
-
-
-def _largest_degree(problem: FusionProblem, stiffness: FloatArray) -> float:
-    """Largest diagonal entry of D'D under some stiffness: at least half the largest eigenvalue."""
-    edges, mass = problem.penalty.edges, problem.penalty.metric.mass
-    ends, twice = np.concatenate([edges.tail, edges.head]), np.tile(stiffness, 2)
-    degree = np.bincount(ends, twice, problem.shape[0])
-    return float((degree if mass is None else degree / mass).max(initial=0.0))
 
 
 def _tau(problem: FusionProblem, multipliers: float, entries: float) -> float:

@@ -32,7 +32,6 @@ class CentroidStep(Protocol):
 
     rho: float
     tau: float
-    stiffness: FloatArray
     n_solved: int
 
     def solve(self, R: Real) -> Real:
@@ -45,21 +44,9 @@ class CentroidStep(Protocol):
         """The same step for other penalty parameters."""
 
 
-def centroid_step(
-    problem: FusionProblem,
-    rho: float,
-    tau: float,
-    *,
-    linear: bool,
-    stiffness: FloatArray | None = None,
-) -> CentroidStep:
-    """The step with the exact quadratic; with ``linear``, |H| I replaces H.
-
-    The latter may have a ``stiffness`` of the edges other than that of the problem.
-    """
-    if linear:
-        return Factored(problem, rho, tau, stiffness)
-    return Rotated(problem, rho, tau)
+def centroid_step(problem: FusionProblem, rho: float, tau: float, *, linear: bool) -> CentroidStep:
+    """The step with the exact quadratic; with ``linear``, |H| I replaces H."""
+    return Factored(problem, rho, tau) if linear else Rotated(problem, rho, tau)
 
 
 def factors_sparsely(problem: FusionProblem) -> bool:
@@ -67,17 +54,13 @@ def factors_sparsely(problem: FusionProblem) -> bool:
     return Factor.if_sparse(_system(problem, 1.0, 1.0)) is not None
 
 
-def _system(
-    problem: FusionProblem, rho: float, tau: float, stiffness: FloatArray | None = None
-) -> csc_array:
+def _system(problem: FusionProblem, rho: float, tau: float) -> csc_array:
     """Return rho L + (|H| + tau) diag(mass), the system of every column if H = |H| I."""
     differences = problem.penalty.differences
     mass = differences.metric.mass
     level = problem.fidelity.lipschitz + tau * problem.constraint.nonnegative
     diagonal = level * (np.ones(problem.shape[0]) if mass is None else mass)
-    if stiffness is None:
-        stiffness = differences.stiffness
-    stiff = rho * laplacian(differences.graph, stiffness)
+    stiff = rho * laplacian(differences.graph, differences.stiffness)
     return csc_array(stiff + diags_array(diagonal))
 
 
@@ -88,23 +71,16 @@ class Factored:
     times the mass. The multipliers of the sums add a constant to every row and to every column.
     """
 
-    def __init__(
-        self,
-        problem: FusionProblem,
-        rho: float,
-        tau: float,
-        stiffness: FloatArray | None = None,
-    ) -> None:
+    def __init__(self, problem: FusionProblem, rho: float, tau: float) -> None:
         self.problem, self.rho, self.tau, self.n_solved = problem, rho, tau, 0
-        self.stiffness = problem.penalty.edges.stiffness if stiffness is None else stiffness
-        system = _system(problem, rho, tau, self.stiffness)
+        system = _system(problem, rho, tau)
         self.factor = Factor.if_sparse(system) or DenseInverse(system)
         mass = problem.penalty.differences.metric.mass
         self.mass = np.ones(problem.shape[0]) if mass is None else mass
 
     def at(self, rho: float, tau: float) -> Factored:
         """The same step for other penalty parameters: one factorisation."""
-        return Factored(self.problem, rho, tau, self.stiffness)
+        return Factored(self.problem, rho, tau)
 
     def solve(self, R: Real) -> Real:
         """The centroids for the right-hand side R. O(nnz(L) m)."""
@@ -135,7 +111,6 @@ class Rotated:
     def __init__(self, problem: FusionProblem, rho: float, tau: float) -> None:
         constraint, self.problem = problem.constraint, problem
         self.rho, self.tau, self.n_solved = rho, tau, 0
-        self.stiffness = problem.penalty.edges.stiffness
         self.Q: FloatArray | None
         self.Q, kappa = problem.fidelity.spectrum
         self.basis, self.inverse, gamma = problem.penalty.differences.spectrum

@@ -10,16 +10,10 @@ from numpy.typing import NDArray
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.components import components
-from convexhc.kernels.edges import Edges, Scratch
+from convexhc.kernels.edges import Scratch
 from convexhc.model.fidelity import Kernel
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import MAX_RESIDUAL, Solution
-
-# Least distance of the ends of an edge, relative to the median, by which its stiffness is measured:
-# fused edges, and those that are about to fuse, would be too stiff.
-_LEAST_DISTANCE = 0.3
-# Least stiffness relative to the mean.
-_LEAST_STIFFNESS = 1e-3
 
 
 class Start(NamedTuple):
@@ -55,18 +49,6 @@ def starting_point(problem: FusionProblem, start: Solution | None) -> Start:
     scratch, edges = edge_kernels.scratch(penalty.edges, n, m), penalty.edges
     scratch.fused[:] = start.labels[edges.tail] == start.labels[edges.head]
     return Start(C, Y, scratch)
-
-
-def measured_stiffness(apart: FloatArray, edges: Edges) -> FloatArray:
-    """Stiffness of every edge, of mean one: its radius over the distance ``apart`` of its ends.
-
-    That is the curvature of the penalty along the edge, which differs by orders of magnitude
-    between edges; ADMM converges fastest where the steps follow it.
-    """
-    usual = float(np.median(apart[apart > 0.0])) if apart.any() else 1.0
-    stiffness = (edges.soft + edges.block) / np.maximum(apart, _LEAST_DISTANCE * usual)
-    stiffness = np.maximum(stiffness / stiffness.mean(), _LEAST_STIFFNESS)
-    return np.asarray(stiffness / stiffness.mean())
 
 
 def fused_labels(problem: FusionProblem, fused: NDArray[np.bool_]) -> Labels:
