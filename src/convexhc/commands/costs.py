@@ -29,14 +29,13 @@ class CostModel:
     pairs_per_row: int = 22
     # Rows, and the seconds of CPU of a whole fit of so many, with its report.
     fit_seconds: tuple[tuple[int, float], ...] = (
-        (34, 3.7),
-        (196, 5.8),
-        (500, 9.0),
-        (1000, 14.9),
-        (3008, 54.6),
+        (34, 2.9),
+        (196, 4.2),
+        (500, 7.8),
+        (1000, 13.8),
     )
     # Features, leaves and test for groups of a large graph, per node, beside a fit of its leaves.
-    seconds_per_node: float = 4.8e-4
+    seconds_per_node: float = 5.8e-4
     # A product of two matrices of 1000 rows on the machine of the benchmarks.
     product_seconds: float = 0.04
     # Nodes from which a path of the paper's problem takes minutes.
