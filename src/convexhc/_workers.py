@@ -60,8 +60,8 @@ def map_in_workers(function: Callable[[Task], Result], tasks: Sequence[Task]) ->
 
 def _give_up(task: Any, error: Exception) -> Any:
     raise RuntimeError(
-        "two workers died while they computed a part of the problem: give them more memory, or solve "
-        "outside joblib.parallel_config, in this process."
+        "two workers died while they computed a part of the problem: give them more memory, or "
+        "solve it in this process, outside joblib.parallel_config."
     ) from error
 
 
