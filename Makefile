@@ -7,7 +7,7 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs screenshots clean browser large quality paper mutants fuzz \
+.PHONY: help demo test check bench compare docs screenshots clean browser large quality paper mutants fuzz \
 	release-check
 
 help: ## this list
@@ -43,6 +43,9 @@ bench: $(VENV)/dev.stamp ## time solvers, paths, points, features, cohorts, supp
 	$(BIN)/python benchmarks/cohort.py
 	$(BIN)/python benchmarks/support.py
 	$(BIN)/python benchmarks/smooth.py --nodes 10000 100000
+
+compare: $(VENV)/dev.stamp ## CPU time beside that of another checkout: make compare BASE=../other/src
+	$(BIN)/python benchmarks/side_by_side.py --base $(BASE) $(COMPARE)
 
 quality: $(VENV)/dev.stamp ## clusters against known groups, beside other methods (minutes: QUALITY=--quick)
 	$(BIN)/python -m experiments quality $(QUALITY)
