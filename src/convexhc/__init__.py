@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from convexhc import cohort, datasets, metrics, plots, report, similarity, stability, tl
     from convexhc.api.clustering import cluster
     from convexhc.api.cohort import solve_paths
-    from convexhc.api.features_path import solve_features_path
     from convexhc.api.graph_path import solve_path
     from convexhc.api.options import Options
     from convexhc.api.outcomes import Cohort
-    from convexhc.api.points_path import solve_points_path
+    from convexhc.api.points_path import solve_features_path, solve_points_path
     from convexhc.api.single_lam import solve
     from convexhc.api.smooth import smooth_path
     from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
@@ -89,7 +88,7 @@ _HOMES = {
     "project_doubly_stochastic": "model.constraint",
     "smooth_path": "api.smooth",
     "solve": "api.single_lam",
-    "solve_features_path": "api.features_path",
+    "solve_features_path": "api.points_path",
     "solve_path": "api.graph_path",
     "solve_paths": "api.cohort",
     "solve_points_path": "api.points_path",

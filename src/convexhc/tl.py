@@ -13,7 +13,7 @@ from scipy import sparse
 from convexhc._checks import named
 from convexhc._types import Labels
 from convexhc.api.clustering import PAIRWISE
-from convexhc.api.renamed import instead
+from convexhc.api.options import instead
 from convexhc.estimators import ConvexHierarchicalClustering
 from convexhc.graph import Graph
 from convexhc.io import as_graph

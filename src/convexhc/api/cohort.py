@@ -19,8 +19,8 @@ import numpy as np
 from convexhc._checks import checked_count
 from convexhc._workers import in_workers
 from convexhc.api.clustering import FROM_POINTS, cluster
+from convexhc.api.options import instead
 from convexhc.api.outcomes import Cohort, OnResult, Outcome
-from convexhc.api.renamed import instead
 from convexhc.api.single_lam import similarity_record
 from convexhc.io import as_graph
 from convexhc.kernels.threads import limited_threads

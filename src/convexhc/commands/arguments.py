@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from convexhc.api.clustering import PAIRWISE
-from convexhc.api.features_path import SPACES
 from convexhc.api.options import FEATURES, Options
+from convexhc.api.points_path import SPACES
 from convexhc.commands.inputs import columns_of
 from convexhc.similarity.result import Shift
 from convexhc.solvers.choose import METHODS

@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from convexhc.api.clustering import make_similarity
-from convexhc.api.features_path import in_feature_space
+from convexhc.api.points_path import in_feature_space
 from convexhc.commands.messages import Refusal
 from convexhc.graph import Graph
 from convexhc.graph_checks import HOW_TO_SYMMETRIZE

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from convexhc._types import FloatArray, Labels
 from convexhc._warnings import warn_user
+from convexhc.api.options import OnLevel, explains_renamed_options
 from convexhc.model.problem import cluster_means
 from convexhc.path import Level, Path
 from convexhc.path.suggestion import suggest, warning_text
@@ -29,6 +31,15 @@ except ImportError:
 _log = logging.getLogger(__name__)
 
 COUNT = Interval(Integral, 1, None, closed="left")
+C = TypeVar("C")
+
+
+@dataclass_transform(eq_default=False)
+def clusterer(cls: type[C]) -> type[C]:
+    """Decorator: the fields are the parameters, as in a dataclass; other names are explained."""
+    dataclass(eq=False, repr=False)(cls)
+    cls.__init__ = explains_renamed_options(cls.__init__)  # type: ignore[method-assign]
+    return cls
 
 
 class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
@@ -43,6 +54,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [COUNT, None],
         "max_clusters": [COUNT, None],
+        "prove": ["boolean"],
         "min_cluster_size": [COUNT, None],
         "progress": ["boolean", callable],
         "n_jobs": [Integral, None],
@@ -57,13 +69,32 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self._means = _mean_rows(self.path_.features, self.labels_)
         return self._means
 
-    @property
-    def _shown(self) -> bool | Callable[[Level], object]:
-        """The progress to show."""
-        return self.progress or bool(self.verbose > 0)
-
     # Means of points; those of a similarity are computed when they are asked for.
     _means: FloatArray | None = None
+
+    def _fit(
+        self,
+        X: Any,
+        n: int,
+        solve: Callable[[OnLevel | None], Path],
+        points: FloatArray | None = None,
+    ) -> Self:
+        """Set all attributes from the path of n nodes; ``solve`` takes the call after every lam."""
+        self._check_scale(n)
+        on_check, finished = self._listeners(X)
+        path = solve(on_check)
+        self._cut(path)
+        self._means = None if points is None else _mean_rows(points, self.labels_)
+        self.path_ = path
+        self.linkage_ = path.linkage
+        self.children_ = path.linkage[:, :2].astype(np.int64)
+        self.distances_ = path.linkage[:, 2].copy()
+        self.n_leaves_ = len(path.names)
+        self.n_connected_components_ = int(path.components.max()) + 1
+        self.lambdas_ = path.lambdas
+        self.n_iter_ = sum(level.n_iter for level in path.levels)
+        finished()
+        return self
 
     def _check_scale(self, n: int) -> None:
         """Refuse two scales at once, and counts above the number of nodes."""
@@ -95,19 +126,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
 
-    def _record(self, path: Path, points: FloatArray | None) -> None:
-        """Set the attributes that do not depend on the cut."""
-        self.path_ = path
-        self._means = None if points is None else _mean_rows(points, self.labels_)
-        self.linkage_ = path.linkage
-        self.children_ = path.linkage[:, :2].astype(np.int64)
-        self.distances_ = path.linkage[:, 2].copy()
-        self.n_leaves_ = len(path.names)
-        self.n_connected_components_ = int(path.components.max()) + 1
-        self.lambdas_ = path.lambdas
-        self.n_iter_ = sum(level.n_iter for level in path.levels)
-
-    def _listeners(self, X: Any) -> tuple[Callable[[Level], object] | None, Callable[[], object]]:
+    def _listeners(self, X: Any) -> tuple[OnLevel | None, Callable[[], object]]:
         """Functions to call after every lam and at the end, for scikit-learn's callbacks."""
         if not hasattr(self, "_init_callback_context"):
             return None, lambda: None
