@@ -19,12 +19,11 @@ from convexhc.report import write_report
 from convexhc.similarity import Similarity, from_graph, two_hop
 
 
-def demo(options: Namespace, say: Say, progress: ProgressLine) -> int:
+def demo(options: Namespace, say: Say, progress: ProgressLine) -> None:
     """Solve both graphs and write their reports; those of an earlier demo are replaced."""
     folder = File(options.output)
     _fractal(folder / "fractal", say, progress)
     _karate(folder / "karate", say, progress)
-    return 0
 
 
 def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from convexhc._files import InUse, atomic_write, locked, remove_partial, write_text
@@ -37,6 +36,7 @@ FILES = (
     "report.html",
     "run.json",
 )
+LINKAGE = ("left", "right", "lam", "size")
 # Written only if resamples were asked for.
 SUPPORT_FILES = ("support.csv", "support_nodes.csv", "support_levels.csv", "support.npz")
 # Entries of run.json and begun.json that the commands use, and their types.
@@ -50,11 +50,7 @@ RUN: Mapping[str, tuple[type, ...]] = {
     "space": (str,),
     "options": (dict,),
 }
-BEGUN: Mapping[str, tuple[type, ...]] = {
-    "convexhc": (str,),
-    "arguments": (list,),
-    "directory": (str,),
-}
+BEGUN = {"convexhc": (str,), "arguments": (list,), "directory": (str,)}
 
 
 @dataclass(frozen=True)
@@ -170,14 +166,42 @@ class Folder(RunFolder):
         path.save(self.root / "path.npz")
         with atomic_write(self.root / "graph.npz") as stream:
             sparse.save_npz(stream, graph.matrix())
-        nodes = nodes_csv(path, min_cluster_size, escape=escape)
+        suggested = suggest(path, min_cluster_size).labels
+        partitions = suggested_partitions(path, min_cluster_size, suggested)
+        nodes = node_table(path.names, partitions, escape=escape)
         write_text(self.root / "nodes.csv", nodes)
-        table = labels_csv(path, min_cluster_size, escape=escape)
-        write_text(self.root / "labels.csv", table)
-        rows = ([int(a), int(b), repr(float(h)), int(k)] for a, b, h, k in path.linkage)
-        header = ["left", "right", "lam", "size"]
-        write_text(self.root / "linkage.csv", csv_text(header, rows))
+        write_text(self.root / "labels.csv", labels_csv(path, min_cluster_size, escape=escape))
+        rows = ([int(a), int(b), repr(h), int(k)] for a, b, h, k in path.linkage.tolist())
+        write_text(self.root / "linkage.csv", csv_text(LINKAGE, rows))
         write_text(self.root / "tree.nwk", path.to_newick() + "\n")
+
+    def write_support(self, found: Support | None, *, escape: bool) -> None:
+        """Write the support of the path over that of an earlier run, or remove it."""
+        for name in SUPPORT_FILES:
+            (self.root / name).unlink(missing_ok=True)
+        if found is None:
+            return
+        nodes = found.table("nodes")
+        nodes["node"] = [cell(name, escape=escape) for name in nodes["node"]]
+        tables = (found.table("branches"), nodes, found.table("levels"))
+        for name, table in zip(SUPPORT_FILES, tables, strict=False):
+            write_text(self.root / name, csv_text(table, zip(*table.values(), strict=True)))
+        joins = zip(found.tree.Z.tolist(), found.linkage_support.tolist(), strict=True)
+        # A row inside a merge of several clusters makes no branch: its cells are empty.
+        rows = (
+            [
+                int(a),
+                int(b),
+                repr(h),
+                int(k),
+                *("" if value != value else value for value in shares),
+            ]
+            for (a, b, h, k), shares in joins
+        )
+        text = csv_text([*LINKAGE, "share", "transfer"], rows)
+        write_text(self.root / "linkage.csv", text)
+        write_text(self.root / "tree.nwk", found.to_newick() + "\n")
+        found.save(self.root / "support.npz")
 
     def finish(self, run: Mapping[str, Any]) -> None:
         """Write the record, which marks the run as finished."""
@@ -192,11 +216,6 @@ class Folder(RunFolder):
                 file.unlink()
             with suppress(OSError):
                 self.resamples.rmdir()
-
-    def remove_support(self) -> None:
-        """Remove the support of an earlier run."""
-        for name in SUPPORT_FILES:
-            (self.root / name).unlink(missing_ok=True)
 
     def support(self) -> Support | None:
         """The saved support; None without resamples."""
@@ -246,12 +265,6 @@ def resume_command(given: Sequence[str]) -> str:
     return shlex.join(["convexhc", *kept, "--resume"])
 
 
-def refuse_to_overwrite(file: File, *, force: bool) -> None:
-    """Refuse a file that exists, unless ``force``."""
-    if file.exists() and not force:
-        raise Refusal(f"{file} exists: name another file, or overwrite it with --force.")
-
-
 def read_record(file: File, expected: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
     """Read a record; ValueError unless it has the expected entries."""
     with border(file, "record of a run (fit again with --force)"):
@@ -270,17 +283,8 @@ def labels_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool 
     The columns of the cuts are named ``k<clusters>``, coarse to fine.
     """
     counts = sorted(path.level_n_clusters)
-    levels = [path.labels(n_clusters=k, by="lam") for k in counts]
-    columns = np.stack([suggest(path, min_cluster_size).labels, *levels], axis=1)
-    rows = (
-        [cell(name, escape=escape), *row]
-        for name, row in zip(path.names, columns.tolist(), strict=True)
-    )
-    return csv_text(["node", "suggested", *(f"k{k}" for k in counts)], rows)
-
-
-def nodes_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool = False) -> str:
-    """One row per node: Id, Label, the suggested cluster and those of the few scales that last."""
-    suggested = suggest(path, min_cluster_size).labels
-    partitions = suggested_partitions(path, min_cluster_size, suggested)
-    return node_table(path.names, partitions, escape=escape)
+    cuts = [path.labels(n_clusters=k, by="lam").tolist() for k in counts]
+    suggested = suggest(path, min_cluster_size).labels.tolist()
+    names = [cell(name, escape=escape) for name in path.names]
+    header = ["node", "suggested", *(f"k{k}" for k in counts)]
+    return csv_text(header, zip(names, suggested, *cuts, strict=True))
