@@ -15,9 +15,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
-# Bytes of the random name of a partial file.
-_RANDOM_BYTES = 8
-_PARTIAL_NAME = f".{'[0-9a-f]' * 2 * _RANDOM_BYTES}.part"
+# The name of a partial file, with a random part.
+_PARTIAL_NAME = ".convexhc-{}.part"
 
 
 class InUse(Exception):  # noqa: N818, not an error of the file
@@ -41,7 +40,7 @@ def atomic_write(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ['a.txt']
     """
     target = Path(file)
-    partial = target.with_name(f".{secrets.token_hex(_RANDOM_BYTES)}.part")
+    partial = target.with_name(_PARTIAL_NAME.format(secrets.token_hex()))
     try:
         # Mode x fails if the name exists, also as a link.
         with partial.open("xb") as stream:
@@ -69,7 +68,7 @@ def write_text(file: str | os.PathLike[str], text: str) -> None:
 
 def remove_partial(folder: Path) -> None:
     """Remove the partial files of processes that were killed while they wrote."""
-    for partial in folder.glob(_PARTIAL_NAME):
+    for partial in folder.glob(_PARTIAL_NAME.format("*")):
         partial.unlink(missing_ok=True)
 
 
@@ -93,9 +92,9 @@ def locked(file: str | os.PathLike[str]) -> Iterator[None]:
 def _acquire(file: Path) -> int:
     """Descriptor of the locked file."""
     while True:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        descriptor = _open(file)
         try:
-            _lock(descriptor)
+            _lock(descriptor, wait=False)
             # The holder before us may have removed the file between open and lock.
             if _is_current(descriptor, file):
                 os.ftruncate(descriptor, 0)
@@ -111,16 +110,20 @@ def _acquire(file: Path) -> int:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
-        # Some network file systems have no locks.
-        return
+def _open(file: Path) -> int:
+    return os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+def _lock(descriptor: int, *, wait: bool) -> None:
+    """Lock a file, where that is possible; BlockingIOError if another process has the lock."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise
+        except OSError:
+            # Some network file systems have no locks.
+            return
 
 
 def _is_current(descriptor: int, file: Path) -> bool:
@@ -134,14 +137,12 @@ def _is_current(descriptor: int, file: Path) -> bool:
 def turn_at(file: Path) -> Iterator[None]:
     """Wait until no other process is inside this context of the file, where files can be locked."""
     try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        descriptor = _open(file)
     except OSError:
         yield
         return
     try:
-        with suppress(OSError):
-            if fcntl is not None:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _lock(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)

@@ -59,21 +59,9 @@ def overview(
 ) -> Overview:
     """Compare the subjects of a cohort in every way.
 
-    Parameters
-    ----------
-    paths : mapping from subject to Path
-        Two or more.
-    groups : mapping from subject to group, or sequence, optional
-        The group of each subject.
-    lams : sequence of float
-        Penalties at which centroids are compared, too; the paths must have kept them.
-    n_permutations, n_draws, seed
-        As for `compare_groups`.
-
-    Returns
-    -------
-    Overview
-        Without distances and consensus trees if fewer than three nodes are common.
+    Centroids are compared at ``lams``, of which the paths must have kept them; the numbers and the
+    seed are those of `compare_groups`. Without distances and consensus trees if fewer than two
+    subjects, or three common nodes.
     """
     known = None if groups is None else checked_groups(groups, list(paths))
     nodes = nodes_of(paths)
