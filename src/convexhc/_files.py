@@ -15,8 +15,9 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
-# The name of a partial file, with a random part.
-_PARTIAL_NAME = ".convexhc-{}.part"
+# Bytes of the random name of a partial file.
+_RANDOM_BYTES = 8
+_PARTIAL_NAME = f".{'[0-9a-f]' * 2 * _RANDOM_BYTES}.part"
 
 
 class InUse(Exception):  # noqa: N818, not an error of the file
@@ -40,7 +41,7 @@ def atomic_write(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ['a.txt']
     """
     target = Path(file)
-    partial = target.with_name(_PARTIAL_NAME.format(secrets.token_hex()))
+    partial = target.with_name(f".{secrets.token_hex(_RANDOM_BYTES)}.part")
     try:
         # Mode x fails if the name exists, also as a link.
         with partial.open("xb") as stream:
@@ -68,7 +69,7 @@ def write_text(file: str | os.PathLike[str], text: str) -> None:
 
 def remove_partial(folder: Path) -> None:
     """Remove the partial files of processes that were killed while they wrote."""
-    for partial in folder.glob(_PARTIAL_NAME.format("*")):
+    for partial in folder.glob(_PARTIAL_NAME):
         partial.unlink(missing_ok=True)
 
 
