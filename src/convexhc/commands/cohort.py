@@ -211,7 +211,9 @@ def _solve_means(
     solved = run.solve(wanted, given, "mean graphs, ") if wanted else {}
     for name, outcome in solved.items():
         if outcome.path is None:
-            run.say(f"no path of the mean graph of {name}: {outcome.error}")
+            # A graph that could not even be made was not solved: its error has no trace.
+            what = "path of the mean graph" if outcome.trace else "mean graph"
+            run.say(f"no {what} of {name}: {outcome.error}")
     return {
         name: (wanted[name].folder.root.name, outcome.path)
         for name, outcome in solved.items()
