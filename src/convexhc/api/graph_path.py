@@ -20,6 +20,7 @@ from convexhc.fusion.pieces import neighbouring_pieces
 from convexhc.kernels.threads import threads_along
 from convexhc.model.problem import FusionProblem
 from convexhc.path.cautions import warned_if_unsolved
+from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.engine import FusionModel, run
 from convexhc.path.graph_model import GraphModel
 from convexhc.path.path import Path
@@ -148,6 +149,8 @@ def run_model(
 ) -> Path:
     """Solve a model at the lam that the options ask for; warn if some were not solved."""
     problem = model.problem
+    file = monitor.checkpoint
+    store = None if file is None else Checkpoint(file, provenance.digest, problem)
     # Sums over points are short: two threads of BLAS take longer than one.
     threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
     with threads, monitor.listener(lambda: choose_plan(model, options)) as (plan, listen):
@@ -156,7 +159,7 @@ def run_model(
             plan,
             provenance,
             keep=options.keep if callable(options.keep) else lambda lam: keeps,
-            store=monitor.store(provenance, problem),
+            store=store,
             listen=listen,
         )
     return warned_if_unsolved(path, options.tol)

@@ -17,11 +17,9 @@ from convexhc._workers import chosen_elsewhere, workers
 from convexhc.kernels.threads import limited_threads
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
-from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.level import Level
 from convexhc.path.plan import Plan
 from convexhc.progress_line import ProgressLine, level_listener, shown
-from convexhc.provenance import Provenance
 from convexhc.solvers.choose import METHODS
 from convexhc.solvers.loop import Method
 
@@ -201,12 +199,6 @@ class Monitor:
         from joblib import effective_n_jobs
 
         return limited_threads(effective_n_jobs(self.n_jobs))
-
-    def store(self, provenance: Provenance, problem: FusionProblem) -> Checkpoint | None:
-        """The checkpoint of this run, if a file was named."""
-        if self.checkpoint is None:
-            return None
-        return Checkpoint(self.checkpoint, provenance.digest, problem)
 
 
 # Defaults of the points model: few, costly iterations; the Euclidean norm; a geometric grid.

@@ -20,7 +20,6 @@ from convexhc.export.csv_table import cell, csv_text
 from convexhc.path import Path
 from convexhc.version import __version__
 
-# The last file marks the run as finished.
 RECORD = "cohort.json"
 # Files of a cohort whose names depend on its groups and options.
 _PATTERNS = ("distances_*.csv", "consensus*.nwk", "cohort.csv", "tests.csv", "cohort.html", RECORD)
@@ -34,6 +33,8 @@ class CohortFolder(RunFolder):
     ``consensus/GROUP`` the same for the mean graph of all subjects (``all``) and of every group.
     Until the run is finished, ``begun.json`` holds its arguments.
     """
+
+    record_name = RECORD
 
     @property
     def page(self) -> File:
@@ -54,12 +55,12 @@ class CohortFolder(RunFolder):
         with self.held(resume=resume):
             self._prepare(resume=resume, force=force)
             self.record_beginning(given)
-            (self.root / RECORD).unlink(missing_ok=True)
+            self.record.unlink(missing_ok=True)
             yield
 
     def _prepare(self, *, resume: bool, force: bool) -> None:
-        finished, unfinished = (self.root / RECORD).exists(), self.begun.exists()
-        if resume and not (finished or unfinished):
+        unfinished = self.begun.exists()
+        if resume and not (self.finished() or unfinished):
             raise Refusal(f"{self.root} holds no run of a cohort: leave --resume out.")
         if not resume and not force:
             existing = sorted(entry.name for entry in self.root.iterdir() if entry.name[0] != ".")
@@ -95,16 +96,11 @@ class CohortFolder(RunFolder):
         if not folder.finished():
             return None
         try:
-            run = read_record(folder.root / FILES[-1], {"asked": (dict,)})
+            run = read_record(folder.record, {"asked": (dict,)})
             same = run["asked"] == json.loads(json.dumps(asked))
             return (Path.load(folder.root / "path.npz"), run) if same else None
         except (ValueError, OSError):
             return None
-
-    def finish(self, record: Mapping[str, Any]) -> None:
-        """Write the record, which marks the run as finished."""
-        write_text(self.root / RECORD, json.dumps(record, indent=2) + "\n")
-        self.begun.unlink(missing_ok=True)
 
 
 def write_tables(

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path as File
-from typing import Any
+from typing import Any, ClassVar
 
 from scipy import sparse
 
@@ -25,7 +25,7 @@ from convexhc.path.suggestion import suggest
 from convexhc.resampling.support import Support
 from convexhc.version import __version__
 
-# The last file marks the run as finished.
+# The last one is the record.
 FILES = (
     "nodes.csv",
     "labels.csv",
@@ -58,6 +58,17 @@ class RunFolder:
     """A folder that one run at a time writes in, with a record of how an unfinished run began."""
 
     root: File
+    # Name of the record; it is written last, and marks the run as finished.
+    record_name: ClassVar[str]
+
+    @property
+    def record(self) -> File:
+        """The record of the finished run."""
+        return self.root / self.record_name
+
+    def finished(self) -> bool:
+        """Whether the folder holds a finished run."""
+        return self.record.exists()
 
     @property
     def begun(self) -> File:
@@ -102,6 +113,15 @@ class RunFolder:
         begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
         write_text(self.begun, json.dumps(begun, indent=2) + "\n")
 
+    def finish(self, record: Mapping[str, Any]) -> None:
+        """Write the record, and remove what an unfinished run needs."""
+        write_text(self.record, json.dumps(record, indent=2) + "\n")
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove what an unfinished run needs to be resumed."""
+        self.begun.unlink(missing_ok=True)
+
 
 @dataclass(frozen=True)
 class Folder(RunFolder):
@@ -114,6 +134,8 @@ class Folder(RunFolder):
     ``support*.csv`` and ``support.npz`` (for `Support.load`). Until the run is finished,
     ``checkpoint.npz`` (its progress), ``begun.json`` (its arguments) and ``resamples/``.
     """
+
+    record_name = FILES[-1]
 
     @property
     def checkpoint(self) -> File:
@@ -142,7 +164,7 @@ class Folder(RunFolder):
         if resume and not self.checkpoint.exists():
             raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
         if force:
-            self._remove_checkpoint()
+            self.forget()
         elif not resume:
             existing = [name for name in (*FILES, *SUPPORT_FILES) if (self.root / name).exists()]
             self.refuse_results(existing, unfinished=self.checkpoint.exists())
@@ -150,7 +172,7 @@ class Folder(RunFolder):
 
     def begin(self, given: Sequence[str]) -> None:
         """Record how the run was begun, and mark an earlier run in the folder as incomplete."""
-        (self.root / FILES[-1]).unlink(missing_ok=True)
+        self.record.unlink(missing_ok=True)
         if not self.begun.exists():
             self.record_beginning(given)
 
@@ -203,14 +225,10 @@ class Folder(RunFolder):
         write_text(self.root / "tree.nwk", found.to_newick() + "\n")
         found.save(self.root / "support.npz")
 
-    def finish(self, run: Mapping[str, Any]) -> None:
-        """Write the record, which marks the run as finished."""
-        write_text(self.root / FILES[-1], json.dumps(run, indent=2) + "\n")
-        self._remove_checkpoint()
-
-    def _remove_checkpoint(self) -> None:
+    def forget(self) -> None:
+        """Remove the checkpoint, the arguments and the resamples."""
         self.checkpoint.unlink(missing_ok=True)
-        self.begun.unlink(missing_ok=True)
+        super().forget()
         if self.resamples.is_dir():
             for file in self.resamples.glob("*.npz"):
                 file.unlink()
@@ -222,19 +240,14 @@ class Folder(RunFolder):
         file = self.root / SUPPORT_FILES[-1]
         return Support.load(file) if file.exists() else None
 
-    def finished(self) -> bool:
-        """Whether the folder holds a finished run."""
-        return (self.root / FILES[-1]).exists()
-
     def run(self) -> dict[str, Any]:
         """The record of the finished run; `Refusal` without one."""
-        file = self.root / FILES[-1]
         if not self.finished():
             raise Refusal(
                 f"{self.root} holds no finished run: make one with "
                 f"convexhc fit GRAPH -o {self.root}."
             )
-        return read_record(file, RUN)
+        return read_record(self.record, RUN)
 
     def beginning(self) -> dict[str, Any]:
         """How the unfinished run was begun."""

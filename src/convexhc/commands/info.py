@@ -16,7 +16,7 @@ from convexhc._text import clock, counted, format_number
 from convexhc.api.options import Options
 from convexhc.api.single_lam import read_problem
 from convexhc.commands.costs import COSTS, feature_cost, road
-from convexhc.commands.folder import FILES, Folder, resume_command
+from convexhc.commands.folder import Folder, resume_command
 from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Refusal, Say
 from convexhc.graph import Graph
@@ -130,9 +130,9 @@ def _describe_saved(file: File, say: Say) -> bool:
 def _describe_folder(folder: Folder, say: Say) -> None:
     if not folder.finished() and not folder.checkpoint.exists():
         raise Refusal(
-            f"{folder.root} is a folder without a run: looked for {FILES[-1]} of a finished one "
-            f"and {folder.checkpoint.name} of an unfinished one. Name a graph file, or the folder "
-            "that convexhc fit -o wrote."
+            f"{folder.root} is a folder without a run: looked for {folder.record_name} of a "
+            f"finished one and {folder.checkpoint.name} of an unfinished one. Name a graph file, "
+            "or the folder that convexhc fit -o wrote."
         )
     if folder.finished():
         run = folder.run()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path as File
 
 from convexhc.commands.messages import Refusal
@@ -77,19 +77,14 @@ def folder_names(names: Sequence[str]) -> list[str]:
     >>> folder_names(["sub 1", "sub-1", ".."])
     ['sub-1', 'sub-1-2', 'unnamed']
     """
-    taken: Counter[str] = Counter()
+    taken: set[str] = set()
     found = []
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:_MAX_NAME] or "unnamed"
+        others = (f"{plain}-{number}" for number in count(2))
         # File systems may not tell upper from lower case.
-        taken[plain.lower()] += 1
-        count = taken[plain.lower()]
-        chosen = plain if count == 1 else f"{plain}-{count}"
-        while count > 1 and chosen.lower() in taken:
-            count += 1
-            chosen = f"{plain}-{count}"
-        taken[chosen.lower()] += chosen != plain
-        found.append(chosen)
+        found.append(next(one for one in chain([plain], others) if one.lower() not in taken))
+        taken.add(found[-1].lower())
     return found
 
 
