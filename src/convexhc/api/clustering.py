@@ -51,15 +51,9 @@ from convexhc.similarity.structure import group_structure
 from convexhc.solvers.memory import features_of_large, require_memory
 
 # Functions that make K from a graph, by name.
-FROM_GRAPH: dict[str, Callable[..., Similarity]] = {
-    "graph": from_graph,
-    "diffusion": diffusion,
-    "two_hop": two_hop,
-    "two_hop_diagonal": two_hop_diagonal,
-    "normalized": normalized,
-    "laplacian": laplacian,
-    "self_loops": self_loops,
-    "heat": heat,
+FROM_GRAPH: dict[str, Callable[..., Similarity]] = {"graph": from_graph} | {
+    make.__name__: make
+    for make in (diffusion, two_hop, two_hop_diagonal, normalized, laplacian, self_loops, heat)
 }
 # Similarities of square input: one row and one column per node.
 PAIRWISE = ("precomputed", *FROM_GRAPH)

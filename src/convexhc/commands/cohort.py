@@ -26,9 +26,8 @@ from convexhc.commands.fit import (
     write_run_report,
 )
 from convexhc.commands.folder import Folder, resume_command
-from convexhc.commands.inputs import read_graph
-from convexhc.commands.messages import Failure, Interruption, Refusal, Say
-from convexhc.commands.subjects import Subject, find_subjects, folder_names, read_groups
+from convexhc.commands.inputs import Subject, find_subjects, folder_names, read_graph, read_groups
+from convexhc.commands.messages import Failure, Refusal, Say, resumable
 from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.progress_line import ProgressLine
@@ -122,18 +121,12 @@ def cohort(options: Namespace, say: Say, progress: ProgressLine) -> None:
     run = _Run(options, CohortFolder(File(options.output)), given, say, progress)
     with run.folder.opened(options.given, resume=options.resume, force=options.force):
         say(f"{counted(len(subjects), 'subject')}, {options.output}")
-        try:
+        with resumable(progress, lambda: f"; go on with: {resume_command(options.given)}"):
             with _workers(options.dask):
                 found = _solve_subjects(run, subjects)
                 means = _solve_means(run, found, groups)
             progress.note("comparing the subjects ...")
             _write_comparison(run, subjects, found, groups, lams, means, begun)
-        except KeyboardInterrupt as stop:
-            raise Interruption(f"interrupted; {_go_on(options)}", stop) from None
-        except OSError as error:
-            raise Failure(f"{error}; stopped; {_go_on(options)}") from error
-        finally:
-            progress.clear()
     say(f"written in {clock(time.monotonic() - begun)}: open {run.folder.page}")
     _fail_if_any(found, options.tol)
 
@@ -260,10 +253,6 @@ def _write_comparison(
     run.folder.finish(
         cohort_record(run.options, rows, compared, round(time.monotonic() - begun, 3))
     )
-
-
-def _go_on(options: Namespace) -> str:
-    return f"go on with: {resume_command(options.given)}"
 
 
 def _fail_if_any(found: Cohort, tol: float) -> None:

@@ -14,8 +14,8 @@ from convexhc._files import remove_partial, write_text
 from convexhc.cohort.distances import SubjectDistances
 from convexhc.cohort.overview import ALL, SOLVED, Overview
 from convexhc.commands.folder import FILES, Folder, RunFolder, read_record
+from convexhc.commands.inputs import folder_names
 from convexhc.commands.messages import Refusal
-from convexhc.commands.subjects import folder_names
 from convexhc.export.csv_table import cell, csv_text
 from convexhc.path import Path
 from convexhc.version import __version__

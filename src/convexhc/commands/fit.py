@@ -28,7 +28,7 @@ from convexhc.commands.inputs import (
     read_graph,
     weights_of,
 )
-from convexhc.commands.messages import Failure, Interruption, Refusal, Say
+from convexhc.commands.messages import Failure, Refusal, Say, resumable
 from convexhc.graph import Graph
 from convexhc.path import Level, Path
 from convexhc.path.suggestion import suggest
@@ -54,7 +54,7 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> None:
         if not options.json:
             say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
             say(road(options, graph.n))
-        try:
+        with resumable(progress, lambda: _resumption(options, folder)):
             settings = solver_options(options, lambdas)
             with warnings.catch_warnings():
                 # Said at the end, in the words of the command line.
@@ -87,12 +87,6 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> None:
             attributes = read_attributes(options.attributes, path.names)
             write_run_report(folder.report, path, graph, run, attributes, found)
             folder.finish(run)
-        except KeyboardInterrupt as stop:
-            raise Interruption(f"interrupted{_resumption(options, folder)}", stop) from None
-        except OSError as error:
-            raise Failure(f"{error}; stopped{_resumption(options, folder)}") from error
-        finally:
-            progress.clear()
     if options.json:
         say(json.dumps({"output": str(folder.root), **run}))
     else:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from convexhc.progress_line import ProgressLine
 from convexhc.similarity.definite import NotPositiveSemidefiniteError
 
 Say = Callable[[str], None]
@@ -53,6 +55,19 @@ class Interruption(Ending):
     def __init__(self, text: str, stop: KeyboardInterrupt) -> None:
         super().__init__(text)
         self.code = exit_code(stop)
+
+
+@contextmanager
+def resumable(progress: ProgressLine, advice: Callable[[], str]) -> Iterator[None]:
+    """End a run that is interrupted, or cannot write, with advice on how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise Interruption(f"interrupted{advice()}", stop) from None
+    except OSError as error:
+        raise Failure(f"{error}; stopped{advice()}") from error
+    finally:
+        progress.clear()
 
 
 class Terminated(KeyboardInterrupt):

@@ -15,8 +15,14 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from convexhc.api.clustering import PAIRWISE, SIMILARITIES, cluster
 from convexhc.api.options import MethodLike, OnLevel, Options
 from convexhc.api.points_path import SPACES
-from convexhc.estimators.from_path import COUNT, PathClusterer, clusterer, row_names
-from convexhc.estimators.scores import nearest_centroid_score, pairwise_score
+from convexhc.estimators.from_path import (
+    COUNT,
+    PathClusterer,
+    clusterer,
+    nearest_centroid_score,
+    pairwise_score,
+    row_names,
+)
 from convexhc.graph import Graph
 from convexhc.graph_checks import checked_sparse
 from convexhc.io import as_graph

@@ -13,8 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from convexhc.api.options import POINTS, OnLevel
 from convexhc.api.points_path import solve_points_path
-from convexhc.estimators.from_path import COUNT, PathClusterer, clusterer, row_names
-from convexhc.estimators.scores import nearest_centroid_score
+from convexhc.estimators.from_path import (
+    COUNT,
+    PathClusterer,
+    clusterer,
+    nearest_centroid_score,
+    row_names,
+)
 from convexhc.path import Path
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.neighbors import N_NEIGHBORS

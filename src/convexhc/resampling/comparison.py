@@ -16,25 +16,16 @@ from convexhc.tree.clades import clades, common_leaves, leaves_in_order, transfe
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What one resample says about a path.
+    """What one resample says about a path."""
 
-    Attributes
-    ----------
-    transfer : (m,) ndarray
-        Transfer support of every merge of the tree; 1 where the resample has the same clade.
-    nodes : (n,) ndarray
-        Recovery of every node (`node_recovery`).
-    ami, vi : (L,) ndarrays
-        At every lam of the path: adjusted mutual information and variation of information of its
-        partition and that of the resample at the same lam.
-    scales : (S,) ndarray
-        For every scale: adjusted mutual information with the resample in as many clusters.
-    """
-
+    # Of every merge of the tree: transfer support, 1 where the resample has the same clade.
     transfer: FloatArray
+    # Of every node: `node_recovery`.
     nodes: FloatArray
+    # Of the partitions of both at every lam: adjusted mutual and variation of information.
     ami: FloatArray
     vi: FloatArray
+    # Adjusted mutual information of every scale with the resample in as many clusters.
     scales: FloatArray
 
 
