@@ -32,8 +32,6 @@ from convexhc.similarity import Similarity
 from convexhc.similarity.result import Shift
 from convexhc.solvers.choose import METHODS
 
-__all__ = ["ConvexHierarchicalClustering"]
-
 
 @clusterer
 class ConvexHierarchicalClustering(PathClusterer):

@@ -24,8 +24,6 @@ from convexhc.path import Path
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.neighbors import N_NEIGHBORS
 
-__all__ = ["ConvexClustering"]
-
 
 @clusterer
 class ConvexClustering(PathClusterer):
@@ -122,12 +120,12 @@ class ConvexClustering(PathClusterer):
         self
         """
         points = validate_data(self, X, dtype=np.float64)
-        weights = self.weights
-        if weights is None:
-            weights = neighbor_weights(points, n_neighbors=self.n_neighbors)
         names = ("l1_ratio", "tol", "max_iter", "max_clusters", "prove", "n_jobs")
 
         def solve(on_check: OnLevel | None) -> Path:
+            weights = self.weights
+            if weights is None:
+                weights = neighbor_weights(points, n_neighbors=self.n_neighbors)
             return solve_points_path(
                 points,
                 self.n_lambdas if self.lam is None else [self.lam],
