@@ -87,12 +87,6 @@ def _report(
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "report.html"
-    write_report(
-        path,
-        file,
-        graph=as_graph(adjacency),
-        similarity=K.graph,
-        attributes=known,
-        title=title,
-    )
+    graph = as_graph(adjacency)
+    write_report(path, file, graph=graph, similarity=K.graph, attributes=known, title=title)
     say(f"open {file}")
