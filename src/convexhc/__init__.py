@@ -7,7 +7,6 @@ numba, and ``convexhc.solve`` does not import scikit-learn.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from convexhc import _views
 from convexhc.version import __version__
 
 if TYPE_CHECKING:
@@ -109,20 +108,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-def _notebook_view(path: Any) -> str:
-    return str(import_module("convexhc.report").notebook_html(path))
-
-
-def _path_support(path: Any, **settings: Any) -> Any:
-    return import_module("convexhc.resampling.run").path_support(path, **settings)
-
-
-def _cohort_report(*arguments: Any, **options: Any) -> None:
-    import_module("convexhc.report").write_cohort_report(*arguments, **options)
-
-
-_views.notebook_view = _notebook_view
-_views.path_support = _path_support
-_views.cohort_report = _cohort_report
