@@ -9,19 +9,11 @@ import contextlib
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path as File
 from typing import Any, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-
-
-def workers(n_jobs: int) -> AbstractContextManager[object]:
-    """So many workers inside the context, of the kind that ``joblib.parallel_config`` names."""
-    from joblib import parallel_config
-
-    return parallel_config(n_jobs=n_jobs)  # type: ignore[no-any-return]
 
 
 def chosen_elsewhere() -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from convexhc._checks import LARGEST, checked_count, checked_number, named
-from convexhc._workers import chosen_elsewhere, workers
+from convexhc._workers import chosen_elsewhere
 from convexhc.kernels.threads import limited_threads
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
@@ -194,10 +194,10 @@ class Monitor:
         """Workers if there are any to choose from, threads of this process otherwise."""
         if self.n_jobs is None:
             return nullcontext()
-        if chosen_elsewhere():
-            return workers(self.n_jobs)
-        from joblib import effective_n_jobs
+        from joblib import effective_n_jobs, parallel_config
 
+        if chosen_elsewhere():
+            return parallel_config(n_jobs=self.n_jobs)  # type: ignore[no-any-return]
         return limited_threads(effective_n_jobs(self.n_jobs))
 
 
