@@ -146,10 +146,7 @@ def find_subjects(given: Sequence[str], *, besides: File | None = None) -> list[
             f"a cohort needs two graphs or more, received {len(files)}: name the files, or their "
             "folder. For a single graph: convexhc fit."
         )
-    return [
-        Subject(name, file, folder)
-        for name, file, folder in zip(names, files, folder_names(names), strict=True)
-    ]
+    return list(map(Subject, names, files, folder_names(names)))
 
 
 def _inside(folder: File, besides: File | None) -> list[File]:
