@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from scipy import sparse
 
 from convexhc._files import InUse, atomic_write, locked, remove_partial, write_text
+from convexhc._types import FloatArray
 from convexhc.commands.messages import Refusal
 from convexhc.export.csv_table import cell, csv_text, node_table
 from convexhc.graph import Graph
@@ -193,8 +194,7 @@ class Folder(RunFolder):
         nodes = node_table(path.names, partitions, escape=escape)
         write_text(self.root / "nodes.csv", nodes)
         write_text(self.root / "labels.csv", labels_csv(path, min_cluster_size, escape=escape))
-        rows = ([int(a), int(b), repr(h), int(k)] for a, b, h, k in path.linkage.tolist())
-        write_text(self.root / "linkage.csv", csv_text(LINKAGE, rows))
+        write_text(self.root / "linkage.csv", csv_text(LINKAGE, _joins(path.linkage)))
         write_text(self.root / "tree.nwk", path.to_newick() + "\n")
 
     def write_support(self, found: Support | None, *, escape: bool) -> None:
@@ -208,18 +208,9 @@ class Folder(RunFolder):
         tables = (found.table("branches"), nodes, found.table("levels"))
         for name, table in zip(SUPPORT_FILES, tables, strict=False):
             write_text(self.root / name, csv_text(table, zip(*table.values(), strict=True)))
-        joins = zip(found.tree.Z.tolist(), found.linkage_support.tolist(), strict=True)
         # A row inside a merge of several clusters makes no branch: its cells are empty.
-        rows = (
-            [
-                int(a),
-                int(b),
-                repr(h),
-                int(k),
-                *("" if value != value else value for value in shares),
-            ]
-            for (a, b, h, k), shares in joins
-        )
+        shares = (["" if x != x else x for x in row] for row in found.linkage_support.tolist())
+        rows = map(list.__add__, _joins(found.tree.Z), shares)
         text = csv_text([*LINKAGE, "share", "transfer"], rows)
         write_text(self.root / "linkage.csv", text)
         write_text(self.root / "tree.nwk", found.to_newick() + "\n")
@@ -264,6 +255,11 @@ class Folder(RunFolder):
         with border(file, "graph of a fit"):
             matrix = sparse_from(read_members(file))
             return Graph.from_matrix(matrix, names=names, signed=True)
+
+
+def _joins(linkage: FloatArray) -> list[list[Any]]:
+    """The rows of a linkage as cells of a table."""
+    return [[int(a), int(b), repr(height), int(k)] for a, b, height, k in linkage.tolist()]
 
 
 def resume_command(given: Sequence[str]) -> str:
