@@ -70,11 +70,11 @@ class _Run:
         found: dict[str, Outcome] = {}
         unsolved: dict[str, Graph] = {}
         asked: dict[str, dict[str, Any]] = {}
-        # What the files depend on: the version, the input, the options.
-        own = {"convexhc": __version__, **{name: getattr(self.options, name) for name in _ASKED}}
+        own = {name: getattr(self.options, name) for name in _ASKED}
         for name, each in wanted.items():
             try:
-                asked[name] = {**own, "input": each.digest(), **given}
+                # What the files depend on: the version, the input, the options.
+                asked[name] = {"convexhc": __version__, "input": each.digest(), **own, **given}
                 saved = self.folder.saved(each.folder, asked[name])
                 if saved is None:
                     unsolved[name] = each.graph()
