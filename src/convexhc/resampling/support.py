@@ -205,7 +205,10 @@ class Support:
         }
         labels = np.array([scale.labels for scale in self.scales], dtype=np.int64)
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        arrays |= {"linkage": self.tree.Z, "labels": labels.reshape(len(self.scales), -1)}
+        arrays |= {
+            "linkage": self.tree.Z,
+            "labels": labels.reshape(len(self.scales), len(self.nodes)),
+        }
         write_npz(file, text, arrays)
 
     @classmethod
