@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convexhc.api.options import (
     Keep,
@@ -25,7 +25,6 @@ from convexhc.path.engine import FusionModel, run
 from convexhc.path.graph_model import GraphModel
 from convexhc.path.path import Path
 from convexhc.path.plan import Bisecting, Descending, Grid, Plan
-from convexhc.path.points_model import PointsModel
 from convexhc.provenance import Provenance, fingerprint
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.memory import (
@@ -34,6 +33,9 @@ from convexhc.solvers.memory import (
     path_estimate,
     require_memory,
 )
+
+if TYPE_CHECKING:
+    from convexhc.path.points_model import PointsModel
 
 # Centroids of every lam are kept by default up to this many nodes.
 _KEEP_NODES = 1000
