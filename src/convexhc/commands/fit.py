@@ -211,9 +211,10 @@ def _level_record(level: Level) -> dict[str, Any]:
 
 def _support_record(path: Path, found: Support | None) -> dict[str, Any]:
     """Entries of run.json: the scales with their reasons, and how the resamples were made."""
-    names = ("n_clusters", "lam_from", "lam_to", "modularity", "agreement", "reason")
+    names = ("n_clusters", "lam_from", "lam_to", "modularity", "agreement")
     scales = [
-        {name: getattr(scale, name) for name in names} | {"robust": scale.survives}
+        {name: getattr(scale, name) for name in names}
+        | {"robust": scale.survives, "reason": scale.reason}
         for scale in (path.scales if found is None else found.scales)
     ]
     if found is None:
