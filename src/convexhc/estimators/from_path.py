@@ -38,7 +38,7 @@ C = TypeVar("C")
 
 @dataclass_transform(eq_default=False)
 def clusterer(cls: type[C]) -> type[C]:
-    """Decorator: the fields are the parameters, as in a dataclass; other names are explained."""
+    """Decorator: the fields are the parameters; renamed ones are refused with advice."""
     dataclass(eq=False, repr=False)(cls)
     cls.__init__ = explains_renamed_options(cls.__init__)  # type: ignore[method-assign]
     return cls

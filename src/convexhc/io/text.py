@@ -29,7 +29,7 @@ from convexhc.io.reading import (
 
 _COMMENT_MARKS = "#%"
 _WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
-# Words that head the two columns of edges, in pairs; case does not matter.
+# Words that head the two columns of edges, in pairs; neither case nor order matters.
 _TITLES = {
     ("a", "b"),
     ("child", "parent"),
@@ -40,8 +40,6 @@ _TITLES = {
     ("follower", "followee"),
     ("head", "tail"),
     ("interactor_a", "interactor_b"),
-    ("parent", "child"),
-    ("receiver", "sender"),
     ("sender", "receiver"),
     ("x", "y"),
 }
