@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 from convexhc import ConvexClustering, ConvexHierarchicalClustering, as_graph
 from convexhc.datasets import fractal_graph
-from convexhc.estimators.scores import nearest_centroid_score, pairwise_score
+from convexhc.estimators.from_path import nearest_centroid_score, pairwise_score
 from convexhc.progress_line import ProgressLine
 from convexhc.similarity.structure import NoStructureWarning
 

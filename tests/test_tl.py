@@ -221,7 +221,7 @@ def test_a_new_cut_needs_no_new_solve(adata, tmp_path, monkeypatch):
         raise AssertionError("it was solved again")
 
     monkeypatch.setattr("convexhc.path.engine.run", refused)
-    monkeypatch.setattr("convexhc.api.points_path.run", refused)
+    monkeypatch.setattr("convexhc.api.graph_path.run", refused)
     for cells in (adata, revived):
         tl.cut(cells, n_clusters=2, key_added="two")
         assert cells.obs["two"].astype(int).tolist() == expected.labels(n_clusters=2).tolist()

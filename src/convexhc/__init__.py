@@ -7,18 +7,16 @@ numba, and ``convexhc.solve`` does not import scikit-learn.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from convexhc import _views
 from convexhc.version import __version__
 
 if TYPE_CHECKING:
     from convexhc import cohort, datasets, metrics, plots, report, similarity, stability, tl
     from convexhc.api.clustering import cluster
     from convexhc.api.cohort import solve_paths
-    from convexhc.api.features_path import solve_features_path
     from convexhc.api.graph_path import solve_path
     from convexhc.api.options import Options
     from convexhc.api.outcomes import Cohort
-    from convexhc.api.points_path import solve_points_path
+    from convexhc.api.points_path import solve_features_path, solve_points_path
     from convexhc.api.single_lam import solve
     from convexhc.api.smooth import smooth_path
     from convexhc.estimators import ConvexClustering, ConvexHierarchicalClustering
@@ -89,7 +87,7 @@ _HOMES = {
     "project_doubly_stochastic": "model.constraint",
     "smooth_path": "api.smooth",
     "solve": "api.single_lam",
-    "solve_features_path": "api.features_path",
+    "solve_features_path": "api.points_path",
     "solve_path": "api.graph_path",
     "solve_paths": "api.cohort",
     "solve_points_path": "api.points_path",
@@ -110,20 +108,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-def _notebook_view(path: Any) -> str:
-    return str(import_module("convexhc.report").notebook_html(path))
-
-
-def _path_support(path: Any, **settings: Any) -> Any:
-    return import_module("convexhc.resampling.run").path_support(path, **settings)
-
-
-def _cohort_report(*arguments: Any, **options: Any) -> None:
-    import_module("convexhc.report").write_cohort_report(*arguments, **options)
-
-
-_views.notebook_view = _notebook_view
-_views.path_support = _path_support
-_views.cohort_report = _cohort_report

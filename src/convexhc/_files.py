@@ -93,9 +93,9 @@ def locked(file: str | os.PathLike[str]) -> Iterator[None]:
 def _acquire(file: Path) -> int:
     """Descriptor of the locked file."""
     while True:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        descriptor = _open(file)
         try:
-            _lock(descriptor)
+            _lock(descriptor, wait=False)
             # The holder before us may have removed the file between open and lock.
             if _is_current(descriptor, file):
                 os.ftruncate(descriptor, 0)
@@ -111,16 +111,20 @@ def _acquire(file: Path) -> int:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
-        # Some network file systems have no locks.
-        return
+def _open(file: Path) -> int:
+    return os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+def _lock(descriptor: int, *, wait: bool) -> None:
+    """Lock a file, where that is possible; BlockingIOError if another process has the lock."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise
+        except OSError:
+            # Some network file systems have no locks.
+            return
 
 
 def _is_current(descriptor: int, file: Path) -> bool:
@@ -134,14 +138,12 @@ def _is_current(descriptor: int, file: Path) -> bool:
 def turn_at(file: Path) -> Iterator[None]:
     """Wait until no other process is inside this context of the file, where files can be locked."""
     try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        descriptor = _open(file)
     except OSError:
         yield
         return
     try:
-        with suppress(OSError):
-            if fcntl is not None:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _lock(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)

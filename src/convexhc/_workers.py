@@ -8,26 +8,12 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path as File
 from typing import Any, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-
-# A task is given up when this many workers have died with it, the last time with no other task.
-_MOST_DEATHS = 2
-# Size of a task above which Dask warns.
-_NO_WARNING = "1 PB"
-
-
-def workers(n_jobs: int) -> AbstractContextManager[object]:
-    """So many workers inside the context, of the kind that ``joblib.parallel_config`` names."""
-    from joblib import parallel_config
-
-    return parallel_config(n_jobs=n_jobs)  # type: ignore[no-any-return]
 
 
 def chosen_elsewhere() -> bool:
@@ -79,7 +65,7 @@ def in_workers(
     alone. ``lost`` gives the result of a task whose workers died twice.
     """
     client = _dask_client()
-    deaths: Counter[int] = Counter()
+    suspects: set[int] = set()
     groups = [list(tasks)] if tasks else []
     while groups:
         group = groups.pop()
@@ -93,10 +79,11 @@ def in_workers(
             except _killed() as error:
                 left = list(unfinished)
                 started = [position for position in left if File(folder, str(position)).exists()]
-                deaths.update(left if len(group) == 1 else started)
-                if len(group) == 1 and deaths[group[0]] >= _MOST_DEATHS:
+                # Given up when a second worker has died with it, and with no other task.
+                if len(group) == 1 and suspects.intersection(left):
                     yield group[0], lost(tasks[group[0]], error)
                 else:
+                    suspects.update(left if len(group) == 1 else started)
                     groups += _split(left, started)
 
 
@@ -169,7 +156,7 @@ def _on_dask(
     from distributed import KilledWorker, as_completed
 
     # A task carries its data, so that it can be repeated elsewhere: large ones are no mistake.
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": _NO_WARNING}):
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
         pending = {client.submit(function, *call, pure=False) for call in calls}
     killed = None
     try:

@@ -178,10 +178,8 @@ class Graph:
             Ends of the edges, between ``0`` and ``n - 1``.
         weight : (E,) array, optional
             Weights; by default all one.
-        names : iterable of n distinct hashable values, optional
-            Names of the nodes; by default ``0 .. n - 1``.
-        signed : bool
-            Allow negative weights.
+        names, signed
+            As for :meth:`from_matrix`.
         duplicates : {"sum", "mirror"}
             How to treat repeated pairs. ``"sum"`` adds the weights of both orientations
             (parallel edges of a multigraph). ``"mirror"`` adds the weights of each orientation,

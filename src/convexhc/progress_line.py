@@ -6,6 +6,7 @@ import importlib.util
 import math
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -74,11 +75,8 @@ class ProgressLine:
         return f"  about {clock(spent * (1.0 - share) / done)} left"
 
     def _draw(self, share: float | None, text: str) -> None:
-        bar = (
-            ""
-            if share is None
-            else f"[{('#' * round(self.width * share)).ljust(self.width, '.')}] "
-        )
+        done = "#" * round(self.width * (share or 0.0))
+        bar = "" if share is None else f"[{done.ljust(self.width, '.')}] "
         self.stream.write(f"\r\x1b[K{bar}{text}")
         self.stream.flush()
 
@@ -107,19 +105,13 @@ class TqdmLine(ProgressLine):
 
 
 def _new_bar(stream: TextIO) -> Any:
-    import warnings
-
     with warnings.catch_warnings():
         # It warns where a notebook has no widgets, and then draws text.
         warnings.simplefilter("ignore")
         from tqdm.auto import tqdm
 
-        return tqdm(
-            total=100.0,
-            file=stream,
-            leave=False,
-            bar_format="{percentage:3.0f}%|{bar:24}|{postfix}",
-        )
+        form = "{percentage:3.0f}%|{bar:24}|{postfix}"
+        return tqdm(total=100.0, file=stream, leave=False, bar_format=form)
 
 
 def in_notebook() -> bool:

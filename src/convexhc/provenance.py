@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from convexhc.graph import Graph
 from convexhc.version import __version__
 
@@ -41,8 +44,12 @@ class Provenance:
 
 def fingerprint(*graphs: Graph) -> str:
     """Digest of the entries of graphs: the similarity and the edge weights."""
+    return digest_of(*(part for g in graphs for part in (g.tail, g.head, g.weight, g.diagonal)))
+
+
+def digest_of(*arrays: NDArray[Any]) -> str:
+    """Digest of the entries of arrays, in this order."""
     digest = hashlib.sha256()
-    for graph in graphs:
-        for array in (graph.tail, graph.head, graph.weight, graph.diagonal):
-            digest.update(array.tobytes())
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
@@ -140,7 +141,6 @@ def _labels(graph: Graph, cluster: Callable[[Graph], ArrayLike]) -> Labels:
 
 def _best_jaccard(labels: Labels, other: Labels) -> FloatArray:
     """Largest Jaccard index of each cluster of ``labels`` with a cluster of ``other``."""
-    common = np.zeros((int(labels.max()) + 1, int(other.max()) + 1))
-    np.add.at(common, (labels, other), 1.0)
+    common = contingency_matrix(labels, other)
     union = common.sum(axis=1, keepdims=True) + common.sum(axis=0, keepdims=True) - common
     return np.asarray((common / union).max(axis=1))

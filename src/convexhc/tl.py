@@ -13,13 +13,14 @@ from scipy import sparse
 from convexhc._checks import named
 from convexhc._types import Labels
 from convexhc.api.clustering import PAIRWISE
-from convexhc.api.renamed import instead
+from convexhc.api.options import instead
 from convexhc.estimators import ConvexHierarchicalClustering
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.path.packing import pack_path
 from convexhc.path.path import By, Path, unpack_path
 from convexhc.path.suggestion import suggest
+from convexhc.provenance import fingerprint
 
 __all__ = ["convexhc", "cut", "path"]
 
@@ -271,8 +272,8 @@ def _results(fitted: ConvexHierarchicalClustering, key: str, cells: Graph | None
         # Copies, since the arrays of the path are read-only.
         "linkage": fitted.linkage_.copy(),
         "n_connected_components": fitted.n_connected_components_,
-        "lambdas": solved.lambdas.copy(),
         "path_n_clusters": solved.n_clusters.copy(),
+        "lambdas": solved.lambdas.copy(),
         "relative_gap": solved.relative_gap.copy(),
         "effective_rank": solved.effective_rank.copy(),
         "n_iter": np.array([level.n_iter for level in solved.levels]),
@@ -297,16 +298,11 @@ def _stored(solved: Path, cells: Graph | None) -> dict[str, Any]:
     stored["partitions"] = stored["partitions"].astype(smallest)
     stored["status"] = stored["status"].astype(object)
     stored["text"] = json.dumps(text)
-    if solved.graph is not None and not _are_equal(solved.graph, cells):
+    if solved.graph is not None and (
+        cells is None or fingerprint(solved.graph) != fingerprint(cells)
+    ):
         stored["graph"] = sparse.csr_matrix(solved.graph.matrix())
     return stored
-
-
-def _are_equal(one: Graph, other: Graph | None) -> bool:
-    parts = ("tail", "head", "weight", "diagonal")
-    return other is not None and all(
-        np.array_equal(getattr(one, part), getattr(other, part)) for part in parts
-    )
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:

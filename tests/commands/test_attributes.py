@@ -8,7 +8,7 @@ import re
 import pytest
 
 from convexhc.cli import main
-from convexhc.commands.attributes import read_attributes
+from convexhc.commands.inputs import read_attributes
 from convexhc.commands.messages import Refusal
 
 

@@ -14,8 +14,8 @@ import pytest
 import convexhc
 from convexhc.cli import main
 from convexhc.commands.folder import FILES
+from convexhc.commands.inputs import find_subjects, folder_names, read_groups
 from convexhc.commands.messages import Refusal
-from convexhc.commands.subjects import find_subjects, folder_names, read_groups
 from convexhc.datasets import hierarchical_connectomes
 
 # A few lam only: these tests are about files.

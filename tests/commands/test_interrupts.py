@@ -69,7 +69,7 @@ def test_info_of_an_unfinished_run_tells_how_far_it_got_and_how_to_go_on(
     assert "3 lam solved, from " in said
     assert said.endswith(f"go on with: {goes_on}")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("convexhc.commands.saved_results.__version__", "99.0")
+    monkeypatch.setattr("convexhc.commands.info.__version__", "99.0")
     assert main(["info", str(out)]) == 0
     said = capsys.readouterr().out
     assert f"go on in {edges.parent} with: {goes_on}" in said

@@ -11,8 +11,8 @@ import pytest
 
 import convexhc
 from convexhc.cli import main
+from convexhc.commands.messages import in_options
 from convexhc.commands.output import KINDS
-from convexhc.commands.wording import in_options
 
 MAGIC = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 

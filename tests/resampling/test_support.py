@@ -127,6 +127,12 @@ def test_support_is_read_back_as_it_was(found, tmp_path):
         convexhc.Path.load(tmp_path / "support.npz")
 
 
+def test_support_of_a_path_without_scales_is_read_back(found, tmp_path):
+    without = replace(found, scales=(), scale_agreement=np.empty((found.n_resamples, 0)))
+    without.save(tmp_path / "support.npz")
+    assert_same(Support.load(tmp_path / "support.npz"), without)
+
+
 def clade_labels(found):
     """Support of every branch but the root and those above single leaves, by the names below."""
     below = convexhc.tree.clades.clades(found.tree)[:-1]

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from convexhc._checks import named
-from convexhc.api.features_path import features_path, in_feature_space, is_multiscale
 from convexhc.api.graph_path import graph_path
 from convexhc.api.options import (
     FEATURES,
@@ -19,9 +18,9 @@ from convexhc.api.options import (
     OnLevel,
     Options,
     Progress,
+    explains_renamed_options,
 )
-from convexhc.api.points_path import points_path
-from convexhc.api.renamed import explains_renamed_options
+from convexhc.api.points_path import features_path, in_feature_space, is_multiscale, points_path
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.path.path import Path
@@ -52,15 +51,9 @@ from convexhc.similarity.structure import group_structure
 from convexhc.solvers.memory import features_of_large, require_memory
 
 # Functions that make K from a graph, by name.
-FROM_GRAPH: dict[str, Callable[..., Similarity]] = {
-    "graph": from_graph,
-    "diffusion": diffusion,
-    "two_hop": two_hop,
-    "two_hop_diagonal": two_hop_diagonal,
-    "normalized": normalized,
-    "laplacian": laplacian,
-    "self_loops": self_loops,
-    "heat": heat,
+FROM_GRAPH: dict[str, Callable[..., Similarity]] = {"graph": from_graph} | {
+    make.__name__: make
+    for make in (diffusion, two_hop, two_hop_diagonal, normalized, laplacian, self_loops, heat)
 }
 # Similarities of square input: one row and one column per node.
 PAIRWISE = ("precomputed", *FROM_GRAPH)
@@ -151,13 +144,11 @@ def cluster(
     l1_ratio : float, optional
         Share of the l1 norm in the penalty. Default: 0 in feature space, whose axes are arbitrary,
         and 0.05, as in the paper, for pi.
-    method : {"auto", "dual_fista", "admm", "primal_dual"} or Method
-        Solver of the paper's problem; all reach the same minimiser.
-    tol : float
-        Relative duality gap at which each lam is solved.
     max_iter : int, optional
         Iteration budget per lam. Default: 200 in feature space, 20 000 for pi.
-    max_clusters, lam_step, keep, prove, checkpoint, on_check, progress, n_jobs
+    method, tol, max_clusters, lam_step, keep, prove
+        As for `convexhc.Options`.
+    checkpoint, on_check, progress, n_jobs
         As for `convexhc.solve_path`.
     test_structure : bool
         Test whether the graph has groups beyond chance (`similarity.structure.group_structure`),
@@ -185,20 +176,18 @@ def cluster(
     >>> path.labels(n_clusters=2).sum() in (16, 17, 18)
     True
     """
-    _check_similarity(G, similarity)
+    named("similarity", similarity, dict.fromkeys(SIMILARITIES))
+    if isinstance(G, Similarity) and similarity != "precomputed":
+        raise ValueError(
+            f"G is a similarity already, made by {G.kind!r}: pass similarity='precomputed', or the "
+            "graph itself."
+        )
     in_features = in_feature_space(weights, space)
     defaults = FEATURES if in_features else Options()
-    options = Options(
-        lambdas=defaults.lambdas if isinstance(lambdas, str) else lambdas,
-        l1_ratio=defaults.l1_ratio if l1_ratio is None else l1_ratio,
-        method=method,
-        tol=tol,
-        max_iter=defaults.max_iter if max_iter is None else max_iter,
-        max_clusters=max_clusters,
-        lam_step=lam_step,
-        keep=keep,
-        prove=prove,
-    )
+    lambdas = defaults.lambdas if isinstance(lambdas, str) else lambdas
+    l1_ratio = defaults.l1_ratio if l1_ratio is None else l1_ratio
+    max_iter = defaults.max_iter if max_iter is None else max_iter
+    options = Options.among(locals())
     with shown(progress) as line:
         monitor = Monitor(checkpoint, on_check, progress if line is None else line, n_jobs)
         if line is not None:
@@ -216,16 +205,6 @@ def cluster(
         )
         solved = features_path if in_features else _path_of_similarity
         return solved(K, weights, n_features, options, monitor)
-
-
-def _check_similarity(G: Any, kind: str) -> None:
-    """Refuse an unknown kind, and a similarity where a graph or points are expected."""
-    named("similarity", kind, dict.fromkeys(SIMILARITIES))
-    if isinstance(G, Similarity) and kind != "precomputed":
-        raise ValueError(
-            f"G is a similarity already, made by {G.kind!r}: pass similarity='precomputed', or the "
-            "graph itself."
-        )
 
 
 def make_similarity(

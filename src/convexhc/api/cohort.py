@@ -19,8 +19,8 @@ import numpy as np
 from convexhc._checks import checked_count
 from convexhc._workers import in_workers
 from convexhc.api.clustering import FROM_POINTS, cluster
+from convexhc.api.options import instead
 from convexhc.api.outcomes import Cohort, OnResult, Outcome
-from convexhc.api.renamed import instead
 from convexhc.api.single_lam import similarity_record
 from convexhc.io import as_graph
 from convexhc.kernels.threads import limited_threads
@@ -174,15 +174,15 @@ def _solve(task: _Task) -> Outcome:
 def _lost(task: _Task, error: Exception) -> Outcome:
     """The outcome of a graph whose workers were killed twice."""
     said = (
-        f"{type(error).__name__}: two workers died while they solved it, the second with no other "
-        "graph: it needs more memory than there is, or its own code ends the process."
+        "two workers died while they solved it, the second with no other graph: it needs more "
+        "memory than there is, or its own code ends the process."
     )
-    return Outcome(task.name, None, said, "".join(traceback.format_exception(error)))
+    return _failure(task.name, error, said)
 
 
-def _failure(name: Hashable, error: Exception) -> Outcome:
-    said = f"{type(error).__name__}: {error}"
-    return Outcome(name, None, said, "".join(traceback.format_exception(error)))
+def _failure(name: Hashable, error: Exception, said: str | None = None) -> Outcome:
+    text = f"{type(error).__name__}: {error if said is None else said}"
+    return Outcome(name, None, text, "".join(traceback.format_exception(error)))
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from convexhc.api.options import Keep, Lambdas, MethodLike, Monitor, OnLevel, Options, Progress
-from convexhc.api.renamed import explains_renamed_options
+from convexhc.api.options import (
+    Keep,
+    Lambdas,
+    MethodLike,
+    Monitor,
+    OnLevel,
+    Options,
+    Progress,
+    explains_renamed_options,
+)
 from convexhc.api.single_lam import read_problem, similarity_record
 from convexhc.fusion.pieces import neighbouring_pieces
 from convexhc.kernels.threads import threads_along
 from convexhc.model.problem import FusionProblem
 from convexhc.path.cautions import warned_if_unsolved
+from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.engine import FusionModel, run
 from convexhc.path.graph_model import GraphModel
 from convexhc.path.path import Path
@@ -24,6 +33,9 @@ from convexhc.solvers.memory import (
     path_estimate,
     require_memory,
 )
+
+if TYPE_CHECKING:
+    from convexhc.path.points_model import PointsModel
 
 # Centroids of every lam are kept by default up to this many nodes.
 _KEEP_NODES = 1000
@@ -66,18 +78,10 @@ def solve_path(
         As for `convexhc.solve`.
     lambdas : iterable of float or int, optional
         Solve exactly these; or this number of them, in equal ratios up to the consensus.
-    weights, l1_ratio, method, tol, max_iter, constraint
+    weights
         As for `convexhc.solve`.
-    max_clusters : int, optional
-        Go down from the consensus until there are more clusters than this.
-    lam_step : float
-        Relative step of lam below which fusions are not separated further.
-    keep : {"all", "labels"} or callable, optional
-        Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
-        Default: all up to 1000 nodes.
-    prove : bool
-        Where the partition is not proven (`path.proof`), lower the tolerance until it is, at most
-        to 1e-10.
+    l1_ratio, method, tol, max_iter, max_clusters, lam_step, keep, prove, constraint
+        As for `convexhc.Options`.
     checkpoint : path, optional
         File written after every lam; if it is large, when the run ends, is interrupted, or has
         been running for a while. If it exists, the run continues from there and ends in the same
@@ -119,64 +123,67 @@ def solve_path(
     >>> path.labels(n_clusters=2)
     array([0, 0, 0, 1, 1, 1])
     """
-    options = Options(
-        lambdas=lambdas,
-        l1_ratio=l1_ratio,
-        method=method,
-        tol=tol,
-        max_iter=max_iter,
-        lam_step=lam_step,
-        max_clusters=max_clusters,
-        constraint=constraint,
-        keep=keep,
-        prove=prove,
-    )
+    options = Options.among(locals())
     return graph_path(K, weights, options, Monitor(checkpoint, on_check, progress, n_jobs))
 
 
 def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path:
     """The path of the paper's problem, with checked options."""
     graph, problem = read_problem(K, 0.0, weights=weights, options=options)
+    keeps = options.keeps(small=graph.n <= _KEEP_NODES)
+    _check_memory(problem, options, keeps=keeps)
+    record = options.record(similarity=similarity_record(K))
+    provenance = Provenance.of(record, fingerprint(graph, problem.penalty.graph))
     from_above = options.max_clusters is not None
-    _check_memory(problem, options)
-    provenance = Provenance.of(
-        options.record(similarity=similarity_record(K)), fingerprint(graph, problem.penalty.graph)
-    )
     model = GraphModel(
         graph, problem, options.method, options.tol, options.max_iter, from_above, options.prove
     )
+    return run_model(model, options, monitor, provenance, keeps=keeps)
+
+
+def run_model(
+    model: GraphModel | PointsModel,
+    options: Options,
+    monitor: Monitor,
+    provenance: Provenance,
+    *,
+    keeps: bool,
+) -> Path:
+    """Solve a model at the lam that the options ask for; warn if some were not solved."""
+    problem = model.problem
+    file = monitor.checkpoint
+    store = None if file is None else Checkpoint(file, provenance.digest, problem)
+    # Sums over points are short: two threads of BLAS take longer than one.
     threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
     with threads, monitor.listener(lambda: choose_plan(model, options)) as (plan, listen):
         path = run(
             model,
             plan,
             provenance,
-            keep=options.keeper(small=graph.n <= _KEEP_NODES),
-            store=monitor.store(provenance, problem),
+            keep=options.keep if callable(options.keep) else lambda lam: keeps,
+            store=store,
             listen=listen,
         )
     return warned_if_unsolved(path, options.tol)
 
 
-def _check_memory(problem: FusionProblem, options: Options) -> None:
+def _check_memory(problem: FusionProblem, options: Options, *, keeps: bool) -> None:
     """Raise MemoryError if the path does not fit; every kept level counts."""
-    keeps = callable(options.keep) or options.keeper(small=problem.shape[0] <= _KEEP_NODES)(0.0)
     if options.max_clusters is not None:
         most = Descending.crowd_factor * options.max_clusters + Descending.crowd_offset
         groups, kept = min(most, problem.shape[0]), options.most_levels if keeps else 0
         graph = problem.penalty.graph
         # Clusters have longer borders than pieces of the same number.
         pairs = min(2 * neighbouring_pieces(graph, groups), graph.n_edges)
-        needed = coarse_path_estimate(problem, "admm", groups, pairs, kept=kept)
         require_memory(
             f"a path from above with {options.max_clusters} clusters",
-            needed,
+            coarse_path_estimate(problem, "admm", groups, pairs, kept=kept),
             "ask for fewer clusters (max_clusters), or keep fewer edges (weights=10)",
         )
-        return
-    method = choose_method(problem, options.method).name
-    needed = path_estimate(problem, method, keep=keeps, solved=options.most_levels)
-    check_memory(problem, method, needed)
+    else:
+        method = choose_method(problem, options.method).name
+        needed = path_estimate(problem, method, keep=keeps, solved=options.most_levels)
+        check_memory(problem, method, needed)
 
 
 def choose_plan(model: FusionModel[Any], options: Options) -> Plan:

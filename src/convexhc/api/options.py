@@ -1,26 +1,25 @@
-"""The options of every entry point: names, defaults and checks, once."""
+"""The options of every entry point, once: names, defaults, checks, advice on other names."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
+from functools import wraps
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
 from convexhc._checks import LARGEST, checked_count, checked_number, named
-from convexhc._workers import chosen_elsewhere, workers
+from convexhc._workers import chosen_elsewhere
 from convexhc.kernels.threads import limited_threads
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
-from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.level import Level
 from convexhc.path.plan import Plan
 from convexhc.progress_line import ProgressLine, level_listener, shown
-from convexhc.provenance import Provenance
 from convexhc.solvers.choose import METHODS
 from convexhc.solvers.loop import Method
 
@@ -29,6 +28,8 @@ Lambdas = Iterable[float] | int | None
 MethodLike = str | Method[FusionProblem, Any]
 OnLevel = Callable[[Level], object]
 Progress = bool | ProgressLine | OnLevel
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Bisection of the default step solves about this many lam, on graphs of hundreds of nodes.
 _MOST_SEARCHED = 80
@@ -36,6 +37,17 @@ _MOST_SEARCHED = 80
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "doubly_stochastic": DoublyStochastic,
     "simplex": RowSimplex,
+}
+# Options by the names of other libraries or of earlier versions: what to give instead.
+INSTEAD = {
+    "alpha": "l1_ratio, which is 1 - alpha: the share of the l1 norm in the penalty",
+    "gamma": "shift, which is added to the diagonal of K",
+    "affinity": "similarity",
+    "neighbors": "weights, a number of strongest neighbours per node",
+    "resolution": "lam_step, or n_clusters for the scale",
+    "k": "n_clusters",
+    "verbose": "progress=True",
+    "callback": "progress, or on_check to end the run early",
 }
 
 
@@ -68,22 +80,24 @@ class Options:
         Exactly these lam; this number of them in equal ratios; or None to find and bisect them.
     l1_ratio : float
         Share of the l1 norm in the penalty, between 0 and 1.
-    method : str or Method
-        Solver of the paper's problem: one of `METHODS`, or an object.
+    method : {"auto", "dual_fista", "admm", "primal_dual"} or Method
+        Solver of the paper's problem; all reach the same minimiser.
     tol : float
         Relative duality gap at which each lam is solved.
     max_iter : int
         Iteration budget for each lam.
     lam_step : float
-        Relative step of lam below which merges are not separated further, above 0.
+        Relative step of lam below which fusions are not separated further, above 0.
     max_clusters : int or None
-        Solve only the coarse levels, from the consensus down to more clusters than this.
-    constraint : str
-        One of `CONSTRAINTS`.
+        Go down from the consensus until there are more clusters than this, and no further.
+    constraint : {"doubly_stochastic", "simplex"}
+        Both sums of pi fixed to one, or only those of its columns.
     keep : {"all", "labels"}, callable or None
-        Which centroids to keep.
+        Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
+        None: all, up to 1000 nodes (100 000 numbers per lam for points and features).
     prove : bool
-        Solve more accurately wherever the partition is not proven.
+        Where the partition is not proven (`path.proof`), lower the tolerance until it is, at most
+        to 1e-10.
     """
 
     lambdas: Lambdas = None
@@ -121,6 +135,12 @@ class Options:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def among(cls, arguments: Mapping[str, Any]) -> Options:
+        """The options among the arguments of an entry point, by their names."""
+        known = (option.name for option in fields(cls))
+        return cls(**{name: arguments[name] for name in known if name in arguments})
+
     @property
     def grid(self) -> tuple[float, ...] | None:
         """The lam asked for, increasing; None if they are to be found."""
@@ -133,12 +153,9 @@ class Options:
             return len(self.grid)
         return self.lambdas if isinstance(self.lambdas, int) else _MOST_SEARCHED
 
-    def keeper(self, *, small: bool) -> Callable[[float], bool]:
-        """Whether to keep the centroids of a lam; by default of all if the problem is ``small``."""
-        if callable(self.keep):
-            return self.keep
-        every = self.keep == "all" or (self.keep is None and small)
-        return lambda lam: every
+    def keeps(self, *, small: bool) -> bool:
+        """Whether centroids may be kept; by default only those of a ``small`` problem."""
+        return callable(self.keep) or self.keep == "all" or (self.keep is None and small)
 
     def record(self, **more: Any) -> dict[str, Any]:
         """The options as JSON can hold them, for the provenance of a result."""
@@ -177,20 +194,46 @@ class Monitor:
         """Workers if there are any to choose from, threads of this process otherwise."""
         if self.n_jobs is None:
             return nullcontext()
+        from joblib import effective_n_jobs, parallel_config
+
         if chosen_elsewhere():
-            return workers(self.n_jobs)
-        from joblib import effective_n_jobs
-
+            return parallel_config(n_jobs=self.n_jobs)  # type: ignore[no-any-return]
         return limited_threads(effective_n_jobs(self.n_jobs))
-
-    def store(self, provenance: Provenance, problem: FusionProblem) -> Checkpoint | None:
-        """The checkpoint of this run, if a file was named."""
-        if self.checkpoint is None:
-            return None
-        return Checkpoint(self.checkpoint, provenance.digest, problem)
 
 
 # Defaults of the points model: few, costly iterations; the Euclidean norm; a geometric grid.
 POINTS = Options(lambdas=100, l1_ratio=0.0, max_iter=200)
 # Defaults in feature space: neighbouring lam then differ by about a fifth.
 FEATURES = Options(lambdas=60, l1_ratio=0.0, max_iter=200)
+
+
+def instead(name: str) -> str:
+    """Advice about an option that does not exist: ``: give ...``, or empty if there is none."""
+    return f": give {INSTEAD[name]}" if name in INSTEAD else ""
+
+
+def explains_renamed_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: an option by another name raises a TypeError that says what to give instead.
+
+    Examples
+    --------
+    >>> @explains_renamed_options
+    ... def solve(K, *, l1_ratio=0.05):
+    ...     return l1_ratio
+    >>> solve(0, alpha=0.95)
+    Traceback (most recent call last):
+    ...
+    TypeError: solve has no option 'alpha': give l1_ratio, which is 1 - alpha: the share of the l1
+    norm in the penalty.
+    """
+    code = getattr(function, "__code__")  # noqa: B009, callables need not have code
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name in INSTEAD and name not in known:
+                raise TypeError(f"{function.__name__} has no option {name!r}{instead(name)}.")
+        return function(*args, **kwargs)
+
+    return checked

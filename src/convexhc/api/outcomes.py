@@ -22,7 +22,7 @@ from convexhc.cohort import (
 from convexhc.cohort.consensus import mean_options
 from convexhc.cohort.distances import N_NEIGHBORS
 from convexhc.cohort.groups import Groups
-from convexhc.cohort.table import cohort_rows
+from convexhc.cohort.overview import cohort_rows
 from convexhc.path.path import Path
 from convexhc.tree.clades import Consensus
 
@@ -114,7 +114,7 @@ class Cohort:
         return pd.DataFrame(self.rows(groups))
 
     def rows(self, groups: Groups | None = None) -> list[dict[str, Any]]:
-        """The rows of `to_frame`, one dict per graph; see `convexhc.cohort.table`."""
+        """The rows of `to_frame`, one dict per graph; see `convexhc.cohort.overview`."""
         names = [each.name for each in self.outcomes]
         seconds = {each.name: each.seconds for each in self.outcomes}
         return cohort_rows(names, self.paths, self.failed, seconds, groups)

@@ -1,33 +1,48 @@
-"""`convexhc.solve_points_path`: classical convex clustering at every scale."""
+"""`solve_points_path` and `solve_features_path`: points, or features of K, at every scale."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
+from convexhc._checks import named
 from convexhc._types import FloatArray, Labels
-from convexhc.api.graph_path import choose_plan
-from convexhc.api.options import POINTS, Keep, Lambdas, Monitor, OnLevel, Options, Progress
-from convexhc.api.renamed import explains_renamed_options
+from convexhc.api.graph_path import run_model
+from convexhc.api.options import (
+    FEATURES,
+    POINTS,
+    Keep,
+    Lambdas,
+    Monitor,
+    OnLevel,
+    Options,
+    Progress,
+    explains_renamed_options,
+)
+from convexhc.api.single_lam import edge_weights, similarity_record
 from convexhc.graph import Graph
 from convexhc.graph_checks import checked_names
 from convexhc.io import as_graph
-from convexhc.kernels.threads import threads_along
-from convexhc.model.problem import FusionProblem, points_problem
-from convexhc.path.cautions import warned_if_unsolved
-from convexhc.path.engine import run
+from convexhc.model.problem import points_problem
 from convexhc.path.path import Path
 from convexhc.path.points_model import PointsModel
-from convexhc.provenance import Provenance
-from convexhc.similarity import neighbor_weights
+from convexhc.provenance import Provenance, digest_of
+from convexhc.similarity import (
+    multiscale_weights,
+    neighbor_weights,
+    require_psd,
+    spectral_features,
+)
+from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.neighbors import N_NEIGHBORS
 from convexhc.similarity.point_kernels import read_points
+from convexhc.similarity.strongest import positive_part
 from convexhc.solvers.memory import check_memory, path_estimate
 
+SPACES = ("auto", "features", "similarity")
 # Centroids of every lam are kept by default up to this many numbers per lam.
 _KEEP_NUMBERS = 100_000
 
@@ -71,22 +86,10 @@ def solve_points_path(
         Number of nearest neighbours for `similarity.neighbor_weights`, or W itself: anything
         `convexhc.as_graph` reads, on the rows of X. Self-loops and weights below 1e-12 of the
         largest are ignored.
-    l1_ratio : float
-        Share of the l1 norm in the penalty, between 0 and 1.
-    tol : float
-        Relative duality gap at which each lam is solved.
-    max_iter : int
-        Iterations, of several Newton steps each, for each solve.
-    max_clusters, lam_step
-        As for `convexhc.solve_path`: go down from the consensus; length of the shortest step.
     names : iterable of hashable values, optional
         Names of the points, instead of the index of X.
-    keep : {"all", "labels"} or callable, optional
-        Which centroids to keep: of every lam, of none, or of those for which ``keep(lam)`` is true.
-        Default: all if X has at most 100 000 numbers.
-    prove : bool
-        Where the partition is not proven (`path.proof`), lower the tolerance until it is, at most
-        to 1e-10.
+    l1_ratio, tol, max_iter, max_clusters, lam_step, keep, prove
+        As for `convexhc.Options`; an iteration consists of several Newton steps.
     checkpoint, on_check, progress, n_jobs
         As for `convexhc.solve_path`.
 
@@ -115,16 +118,7 @@ def solve_points_path(
     >>> bool(path.relative_gap.max() <= 1e-4)
     True
     """
-    options = Options(
-        lambdas=lambdas,
-        l1_ratio=l1_ratio,
-        tol=tol,
-        max_iter=max_iter,
-        max_clusters=max_clusters,
-        lam_step=lam_step,
-        keep=keep,
-        prove=prove,
-    )
+    options = Options.among(locals())
     table, index = read_points(X)
     chosen = checked_names(index if names is None else names, len(table))
     edges = _edge_weights(table, weights)
@@ -136,6 +130,101 @@ def solve_points_path(
         names=chosen,
         record={"model": "points"},
     )
+
+
+@explains_renamed_options
+def solve_features_path(
+    K: Any,
+    lambdas: Lambdas = FEATURES.lambdas,
+    *,
+    weights: Any = "multiscale",
+    n_features: int = N_FEATURES,
+    l1_ratio: float = FEATURES.l1_ratio,
+    tol: float = FEATURES.tol,
+    max_iter: int = FEATURES.max_iter,
+    max_clusters: int | None = FEATURES.max_clusters,
+    lam_step: float = FEATURES.lam_step,
+    keep: Keep | None = FEATURES.keep,
+    prove: bool = FEATURES.prove,
+    checkpoint: str | os.PathLike[str] | None = None,
+    on_check: OnLevel | None = None,
+    progress: Progress = False,
+    n_jobs: int | None = None,
+) -> Path:
+    """Cluster a similarity at every scale, with the penalty in its feature space.
+
+    As `convexhc.solve_path`, but the penalty compares the images of the centroids, |Phi(pi_i -
+    pi_j)|, before the inequality by which the paper replaces it by |pi_i - pi_j| (appendix B), and
+    pi is not constrained. That is the points model on the features of K, of which the leading
+    ``n_features`` are kept.
+
+    Parameters
+    ----------
+    K : graph or (n, n) similarity
+        As for `convexhc.solve_path`.
+    lambdas : int, iterable of float or None
+        As for `convexhc.solve_points_path`.
+    weights : "multiscale", int, graph or None
+        Edge weights W: `similarity.multiscale_weights` of K; or as for `convexhc.solve`.
+    n_features : int
+        Columns of X with X X' nearest to K.
+    l1_ratio : float
+        Share of the l1 norm in the penalty. Above 0 the answer depends on the axes of the features.
+    tol, max_iter, max_clusters, lam_step, keep, prove, checkpoint, on_check, progress, n_jobs
+        As for `convexhc.solve_points_path`.
+
+    Returns
+    -------
+    Path
+        Certified in this model. Memory is O((n + E) n_features).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import convexhc
+    >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
+    >>> convexhc.solve_features_path(K).labels(n_clusters=2)
+    array([0, 0, 0, 1, 1, 1])
+    """
+    options = Options.among(locals())
+    monitor = Monitor(checkpoint, on_check, progress, n_jobs)
+    return features_path(K, weights, n_features, options, monitor)
+
+
+def features_path(
+    K: Any, weights: Any, n_features: int, options: Options, monitor: Monitor
+) -> Path:
+    """The path of the points model on the leading features of K."""
+    graph = as_graph(K, signed=True)
+    require_psd(graph)
+    X = spectral_features(graph, min(int(n_features), graph.n))
+    if is_multiscale(weights):
+        edges = multiscale_weights(positive_part(graph).matrix(), X)
+    else:
+        edges = edge_weights(graph, weights)
+    record = {
+        "similarity": similarity_record(K),
+        "weights": weights if isinstance(weights, str | int | None) else "given",
+        "model": "features",
+    }
+    return points_path(X, edges, options, monitor, names=graph.names, record=record, graph=graph)
+
+
+def is_multiscale(weights: Any) -> bool:
+    """Whether the weights are "multiscale"; any other word is refused."""
+    if isinstance(weights, str) and weights != "multiscale":
+        raise ValueError(
+            "weights must be 'multiscale', a number of neighbours, a graph or None, received "
+            f"{weights!r}."
+        )
+    return isinstance(weights, str)
+
+
+def in_feature_space(weights: Any, space: str) -> bool:
+    """Whether the penalty acts in feature space: "auto" if the weights are multiscale."""
+    named("space", space, dict.fromkeys(SPACES))
+    multiscale = is_multiscale(weights)
+    return multiscale if space == "auto" else space == "features"
 
 
 def points_path(
@@ -156,8 +245,7 @@ def points_path(
     X are those of the leaves of a graph, and ``features`` those of its nodes.
     """
     problem = points_problem(X, weights, 0.0, l1_ratio=options.l1_ratio)
-    keeper = options.keeper(small=X.size <= _KEEP_NUMBERS)
-    keeps = callable(options.keep) or keeper(0.0)
+    keeps = options.keeps(small=X.size <= _KEEP_NUMBERS)
     needed = path_estimate(problem, "newton", keep=keeps, solved=options.most_levels)
     check_memory(problem, "newton", needed)
     model = PointsModel(
@@ -171,19 +259,10 @@ def points_path(
         np.arange(len(X)) if leaf is None else leaf,
         options.prove,
     )
-    provenance = Provenance.of(options.record(**record), _digest(problem))
-    # Sums over points are short: two threads of BLAS take longer than one.
-    threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
-    with threads, monitor.listener(lambda: choose_plan(model, options)) as (plan, listen):
-        path = run(
-            model,
-            plan,
-            provenance,
-            keep=keeper,
-            store=monitor.store(provenance, problem),
-            listen=listen,
-        )
-    return warned_if_unsolved(path, options.tol)
+    edges = problem.penalty.graph
+    data = digest_of(problem.fidelity.target, edges.tail, edges.head, edges.weight)
+    provenance = Provenance.of(options.record(**record), data)
+    return run_model(model, options, monitor, provenance, keeps=keeps)
 
 
 def _edge_weights(X: FloatArray, weights: Any) -> Graph:
@@ -195,11 +274,3 @@ def _edge_weights(X: FloatArray, weights: Any) -> Graph:
             f"weights has {graph.n} nodes and X has {len(X)} rows: give weights on the same points."
         )
     return graph.without_diagonal()
-
-
-def _digest(problem: FusionProblem) -> str:
-    """Fingerprint of the points and of the edge weights."""
-    graph, digest = problem.penalty.graph, hashlib.sha256()
-    for array in (problem.fidelity.target, graph.tail, graph.head, graph.weight):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

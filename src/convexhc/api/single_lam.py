@@ -9,8 +9,7 @@ import numpy as np
 
 from convexhc._checks import LARGEST, check_magnitude, checked_number
 from convexhc._warnings import warn_unsolved
-from convexhc.api.options import CONSTRAINTS, MethodLike, Options
-from convexhc.api.renamed import explains_renamed_options
+from convexhc.api.options import CONSTRAINTS, MethodLike, Options, explains_renamed_options
 from convexhc.fusion.contraction import alone
 from convexhc.fusion.graph_proof import LEAST_TOL, TIGHTER, prove_graph
 from convexhc.fusion.graph_solve import ContractedSolution
@@ -58,21 +57,10 @@ def solve(
         Edge weights W of the penalty: a graph on the same nodes, or the number of strongest
         neighbours of K to keep, as connected as K (`similarity.sparsify`); the off-diagonal
         entries of K by default. Weights below 1e-7 of the largest count as zero.
-    l1_ratio : float
-        Share of the l1 norm in the penalty, between 0 and 1.
-    method : {"auto", "dual_fista", "admm", "primal_dual"} or Method
-        Solver; all reach the same answer.
-    tol : float
-        Relative duality gap at which to stop.
-    max_iter : int
-        Iteration budget.
+    l1_ratio, method, tol, max_iter, constraint, prove
+        As for `convexhc.Options`.
     start : Solution, optional
         Warm start from another lam of the same graph; not altered.
-    constraint : {"doubly_stochastic", "simplex"}
-        Both sums of pi fixed to one, or only those of its columns.
-    prove : bool
-        Where the partition is not proven (`solution.proof`), lower the tolerance until it is, at
-        most to 1e-10.
     on_check : callable, optional
         Called as ``on_check(n_iter, certificate)`` at every check, with the objective and the gap
         in the scale of ``Solution.objective``; a true answer stops.
@@ -107,14 +95,7 @@ def solve(
     >>> convexhc.solve(K, lam=1.0).labels
     array([0, 0, 0, 1, 1, 1])
     """
-    options = Options(
-        l1_ratio=l1_ratio,
-        method=method,
-        tol=tol,
-        max_iter=max_iter,
-        constraint=constraint,
-        prove=prove,
-    )
+    options = Options.among(locals())
     graph, problem = read_problem(K, lam, weights=weights, options=options)
     chosen = choose_method(problem, options.method)
     check_memory(problem, chosen.name)

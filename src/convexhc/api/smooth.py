@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from convexhc.api.options import Lambdas, OnLevel, Options, Progress
-from convexhc.api.renamed import explains_renamed_options
+from convexhc.api.options import Lambdas, OnLevel, Options, Progress, explains_renamed_options
 from convexhc.path.engine import run
 from convexhc.path.path import Path
 from convexhc.path.plan import Grid
@@ -72,7 +71,7 @@ def smooth_path(
     >>> path.linkage.shape
     (5, 4)
     """
-    options = Options(lambdas=lambdas, max_clusters=max_clusters)
+    options = Options.among(locals())
     smooth = SmoothModel.of(K, dimensions=dimensions, form=form)
     grid = options.grid or resolving_lambdas(smooth, options.max_clusters or MAX_LEVELS)
     if isinstance(options.lambdas, int):

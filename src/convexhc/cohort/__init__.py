@@ -1,12 +1,11 @@
 """Many paths compared: common nodes, distances between subjects, consensus, groups.
 
-``common``: which nodes all subjects have. ``distances``: how different two hierarchies are.
+``distances``: how different two hierarchies are.
 ``groups``: distances within groups against distances between them. ``consensus``: what subjects
-share, as a majority-rule tree and as a mean graph.
+share: nodes, a majority-rule tree and a mean graph.
 """
 
-from convexhc.cohort.common import CommonNodes, common_nodes
-from convexhc.cohort.consensus import majority_tree, mean_graph
+from convexhc.cohort.consensus import CommonNodes, common_nodes, majority_tree, mean_graph
 from convexhc.cohort.distances import METRICS, SubjectDistances, matched_counts, subject_distances
 from convexhc.cohort.groups import GroupComparison, checked_groups, compare_groups
 

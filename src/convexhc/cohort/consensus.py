@@ -1,16 +1,79 @@
-"""What the subjects of a cohort share: their majority-rule tree, and the mean of their graphs."""
+"""What the subjects of a cohort share: nodes, a majority-rule tree, the mean of their graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from convexhc.cohort.common import CommonNodes, common_nodes
+import numpy as np
+
+from convexhc._types import IntArray
 from convexhc.graph import Graph
 from convexhc.kernels.labels import numbered
 from convexhc.path.path import Path
 from convexhc.tree import Tree
 from convexhc.tree.clades import Consensus, majority_consensus
+
+
+@dataclass(frozen=True, eq=False)
+class CommonNodes:
+    """The nodes of a cohort.
+
+    Attributes
+    ----------
+    union : tuple
+        Every node that some subject has, in the order in which they first occur.
+    names : tuple
+        Those that all subjects have, in the same order.
+    places : mapping from subject to (n,) int array
+        Positions of the common nodes among those of the subject.
+    missing : mapping from subject to tuple
+        Nodes of the union that the subject lacks.
+    """
+
+    union: tuple[Hashable, ...] = field(repr=False)
+    names: tuple[Hashable, ...]
+    places: Mapping[Hashable, IntArray] = field(repr=False)
+    missing: Mapping[Hashable, tuple[Hashable, ...]] = field(repr=False)
+
+
+def common_nodes(names: Mapping[Hashable, Sequence[Hashable]]) -> CommonNodes:
+    """Match the nodes of several subjects by name.
+
+    Parameters
+    ----------
+    names : mapping from subject to names of its nodes
+        The names of one subject are distinct.
+
+    Returns
+    -------
+    CommonNodes
+        O(total number of nodes).
+
+    Examples
+    --------
+    >>> nodes = common_nodes({"first": ["a", "b", "c"], "second": ["c", "d", "a"]})
+    >>> nodes.names, nodes.places["second"], nodes.missing["first"]
+    (('a', 'c'), array([2, 0]), ('d',))
+    """
+    union = tuple(dict.fromkeys(name for each in names.values() for name in each))
+    places = {
+        subject: {name: place for place, name in enumerate(each)} for subject, each in names.items()
+    }
+    common = tuple(name for name in union if all(name in known for known in places.values()))
+    return CommonNodes(
+        union,
+        common,
+        {
+            subject: np.array([known[name] for name in common], dtype=np.int64)
+            for subject, known in places.items()
+        },
+        {
+            subject: tuple(name for name in union if name not in known)
+            for subject, known in places.items()
+        },
+    )
 
 
 def majority_tree(

@@ -11,7 +11,7 @@ import numpy as np
 from convexhc._checks import checked_count, checked_number, named
 from convexhc._extras import required
 from convexhc._types import FloatArray
-from convexhc.cohort.common import common_nodes
+from convexhc.cohort.consensus import common_nodes
 from convexhc.kernels.labels import numbered
 from convexhc.metrics import (
     centroid_distances,

@@ -171,27 +171,25 @@ def compare_groups(
     times = resampled_counts(label, n_draws, seed)
     same = label[:, None] == label[None, :]
     within, between = mean_draws(matrix, same, times), mean_draws(matrix, ~same, times)
-    difference = Draws(between.value - within.value, between.draws - within.draws)
-    separation = discriminability_draws(matrix, label, times)
+    found = {
+        "within": within,
+        "between": between,
+        "difference": Draws(between.value - within.value, between.draws - within.draws),
+        "discriminability": discriminability_draws(matrix, label, times),
+    }
+    numbers: dict[str, Any] = {name: each.value for name, each in found.items()}
+    numbers |= {f"{name}_interval": each.interval() for name, each in found.items()}
     p_value = float("nan")
     if not np.isnan(matrix).any():
-        p_value = discriminability_test(
-            matrix, label, n_permutations=n_permutations, seed=seed
-        ).p_value
+        options = {"n_permutations": n_permutations, "seed": seed}
+        p_value = discriminability_test(matrix, label, **options).p_value
     return GroupComparison(
-        distances.label,
-        distances.meaning,
-        len(known),
-        int(counts.size),
-        within.value,
-        within.interval(),
-        between.value,
-        between.interval(),
-        difference.value,
-        difference.interval(),
-        separation.value,
-        separation.interval(),
-        p_value,
-        n_permutations,
-        n_draws,
+        metric=distances.label,
+        meaning=distances.meaning,
+        n_subjects=len(known),
+        n_groups=int(counts.size),
+        p_value=p_value,
+        n_permutations=n_permutations,
+        n_draws=n_draws,
+        **numbers,
     )

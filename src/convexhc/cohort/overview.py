@@ -1,20 +1,23 @@
-"""Everything that is compared between the subjects of a cohort, at once."""
+"""A cohort at once: everything that is compared between its subjects, and one row for each."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from convexhc.cohort.common import CommonNodes
-from convexhc.cohort.consensus import majority_tree, nodes_of
+from convexhc.cohort.consensus import CommonNodes, common_nodes, majority_tree, nodes_of
 from convexhc.cohort.distances import MIN_COMMON_NODES, SubjectDistances, subject_distances
 from convexhc.cohort.groups import GroupComparison, Groups, checked_groups, compare_groups
 from convexhc.path.path import Path
+from convexhc.solvers.solution import Status
 from convexhc.tree.clades import Consensus
 
 # Name of the whole cohort among the names of groups.
 ALL = "all"
+# Status of a subject without an error.
+SOLVED = "solved"
 # Metrics that need no lam.
 _ALWAYS = ("cophenetic", "neighbors", "information")
 
@@ -56,21 +59,9 @@ def overview(
 ) -> Overview:
     """Compare the subjects of a cohort in every way.
 
-    Parameters
-    ----------
-    paths : mapping from subject to Path
-        Two or more.
-    groups : mapping from subject to group, or sequence, optional
-        The group of each subject.
-    lams : sequence of float
-        Penalties at which centroids are compared, too; the paths must have kept them.
-    n_permutations, n_draws, seed
-        As for `compare_groups`.
-
-    Returns
-    -------
-    Overview
-        Without distances and consensus trees if fewer than three nodes are common.
+    Centroids are compared at ``lams``, of which the paths must have kept them; the numbers and the
+    seed are those of `compare_groups`. Without distances and consensus trees if fewer than two
+    subjects, or three common nodes.
     """
     known = None if groups is None else checked_groups(groups, list(paths))
     nodes = nodes_of(paths)
@@ -114,3 +105,49 @@ def members(
         if len(counts) > 1 and counts[group] > 1:
             found.setdefault(f"group {group}", []).append(subject)
     return found
+
+
+def cohort_rows(
+    subjects: Sequence[Hashable],
+    paths: Mapping[Hashable, Path],
+    failed: Mapping[Hashable, str],
+    seconds: Mapping[Hashable, float],
+    groups: Groups | None = None,
+) -> list[dict[str, Any]]:
+    """One row per subject, in their order; None where a failed subject has no value.
+
+    ``nodes`` and ``missing`` count the nodes of the subject, and those of other subjects that it
+    lacks. ``suggested`` is the suggested number of clusters, ``scales`` are the numbers of clusters
+    of `Path.scales` and ``scale_ranges`` their ranges of lam, in the same order. ``largest_gap`` is
+    the largest certified relative gap of its lam, ``unsolved`` the number of lam above the
+    tolerance and ``proven`` that of lam whose partition is proven. ``status`` is "solved" or the
+    error.
+    """
+    known = (None,) * len(subjects) if groups is None else checked_groups(groups, subjects)
+    missing = common_nodes({name: path.names for name, path in paths.items()}).missing
+    rows = []
+    for subject, group in zip(subjects, known, strict=True):
+        row: dict[str, Any] = {"subject": subject, "group": group}
+        path = paths.get(subject)
+        row["seconds"] = None if path is None else round(seconds.get(subject, 0.0), 3)
+        row |= dict.fromkeys(("nodes", "missing", "suggested", "scales", "scale_ranges"))
+        row |= dict.fromkeys(("confident", "levels", "largest_gap", "unsolved", "proven"))
+        if path is not None:
+            row |= _described(path) | {"missing": len(missing[subject])}
+        row["status"] = SOLVED if path is not None else failed[subject]
+        rows.append(row)
+    return rows
+
+
+def _described(path: Path) -> dict[str, Any]:
+    return {
+        "nodes": len(path.names),
+        "suggested": path.suggestion.n_clusters,
+        "scales": " ".join(str(scale.n_clusters) for scale in path.scales),
+        "scale_ranges": " ".join(f"{s.lam_from:.4g}:{s.lam_to:.4g}" for s in path.scales),
+        "confident": path.suggestion.confident,
+        "levels": len(path.levels),
+        "largest_gap": float(path.relative_gap.max()),
+        "unsolved": sum(level.status is not Status.SOLVED for level in path.levels),
+        "proven": path.proof.n_proven,
+    }

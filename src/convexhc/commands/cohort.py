@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path as File
 from typing import Any
 
@@ -15,8 +16,7 @@ from convexhc.api.cohort import solve_paths
 from convexhc.api.outcomes import Cohort, Outcome
 from convexhc.cohort.consensus import mean_graph, mean_options
 from convexhc.cohort.overview import members, overview
-from convexhc.commands.cohort_folder import CohortFolder
-from convexhc.commands.cohort_tables import cohort_record, write_tables
+from convexhc.commands.cohort_folder import CohortFolder, cohort_record, write_tables
 from convexhc.commands.fit import (
     check_solver,
     file_digest,
@@ -26,9 +26,8 @@ from convexhc.commands.fit import (
     write_run_report,
 )
 from convexhc.commands.folder import Folder, resume_command
-from convexhc.commands.inputs import read_graph
-from convexhc.commands.messages import Failure, Interruption, Refusal, Say
-from convexhc.commands.subjects import Subject, find_subjects, folder_names, read_groups
+from convexhc.commands.inputs import Subject, find_subjects, folder_names, read_graph, read_groups
+from convexhc.commands.messages import Failure, Refusal, Say, resumable
 from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.progress_line import ProgressLine
@@ -45,6 +44,16 @@ _DASK_TIMEOUT = 60
 
 
 @dataclass(frozen=True)
+class _Wanted:
+    """A path of the cohort: its folder, data, and options that its record shows changed."""
+
+    folder: Folder
+    digest: Callable[[], str]
+    graph: Callable[[], Graph]
+    changes: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class _Run:
     """What the steps of a run share."""
 
@@ -54,31 +63,52 @@ class _Run:
     say: Say
     progress: ProgressLine
 
-    def asked(self, digest: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What the files of one graph depend on: the version, the input, the options."""
+    def solve(
+        self, wanted: Mapping[str, _Wanted], given: dict[str, Any], what: str = ""
+    ) -> dict[str, Outcome]:
+        """The outcomes by name: those of an earlier run are read, the others solved and written."""
+        found: dict[str, Outcome] = {}
+        unsolved: dict[str, Graph] = {}
+        asked: dict[str, dict[str, Any]] = {}
         own = {name: getattr(self.options, name) for name in _ASKED}
-        return {"convexhc": __version__, "input": digest, **own, **given}
+        for name, each in wanted.items():
+            try:
+                # What the files depend on: the version, the input, the options.
+                asked[name] = {"convexhc": __version__, "input": each.digest(), **own, **given}
+                saved = self.folder.saved(each.folder, asked[name])
+                if saved is None:
+                    unsolved[name] = each.graph()
+                else:
+                    path, record = saved
+                    seconds = float(record["seconds"])
+                    found[name] = Outcome(name, path, seconds=seconds, resumed=True)
+            except (OSError, ValueError, Refusal) as error:
+                found[name] = Outcome(name, None, str(error))
 
-    def write(
-        self,
-        folder: Folder,
-        path: Path,
-        graph: Graph,
-        seconds: float,
-        asked: Mapping[str, Any],
-        /,
-        **changes: Any,
+        def write(done: int, outcome: Outcome) -> None:
+            name = str(outcome.name)
+            found[name] = outcome
+            if outcome.path is not None:
+                self._write(wanted[name], outcome.path, unsolved[name], outcome, asked[name])
+            text = f"{what}{len(found)} of {len(wanted)}  {name}"
+            self.progress.show(len(found) / len(wanted), text)
+
+        solve_paths(unsolved, n_jobs=self.options.n_jobs, on_result=write, **given)
+        return {name: found[name] for name in wanted}
+
+    def _write(
+        self, wanted: _Wanted, path: Path, graph: Graph, outcome: Outcome, asked: dict[str, Any]
     ) -> None:
-        """Write what ``convexhc fit`` writes, with changed options; the record last."""
-        options = Namespace(**{**vars(self.options), **changes})
+        """Write what ``convexhc fit`` writes; the record last."""
+        options, folder = Namespace(**{**vars(self.options), **wanted.changes}), wanted.folder
         folder.root.mkdir(parents=True, exist_ok=True)
         folder.write(path, graph, options.min_cluster_size, escape=options.escape_formulas)
-        run = record(options, path, seconds, asked["input"])
+        run = record(options, path, outcome.seconds, asked["input"])
         write_run_report(folder.report, path, graph, run)
-        folder.finish({**run, "asked": dict(asked)})
+        folder.finish({**run, "asked": asked})
 
 
-def cohort(options: Namespace, say: Say, progress: ProgressLine) -> int:
+def cohort(options: Namespace, say: Say, progress: ProgressLine) -> None:
     """Solve one path per file, compare them and write the folder; fail if a subject did."""
     begun = time.monotonic()
     check_solver(options)
@@ -91,21 +121,14 @@ def cohort(options: Namespace, say: Say, progress: ProgressLine) -> int:
     run = _Run(options, CohortFolder(File(options.output)), given, say, progress)
     with run.folder.opened(options.given, resume=options.resume, force=options.force):
         say(f"{counted(len(subjects), 'subject')}, {options.output}")
-        try:
+        with resumable(progress, lambda: f"; go on with: {resume_command(options.given)}"):
             with _workers(options.dask):
                 found = _solve_subjects(run, subjects)
                 means = _solve_means(run, found, groups)
             progress.note("comparing the subjects ...")
             _write_comparison(run, subjects, found, groups, lams, means, begun)
-        except KeyboardInterrupt as stop:
-            raise Interruption(f"interrupted; {_go_on(options)}", stop) from None
-        except OSError as error:
-            raise Failure(f"{error}; stopped; {_go_on(options)}") from error
-        finally:
-            progress.clear()
     say(f"written in {clock(time.monotonic() - begun)}: open {run.folder.page}")
     _fail_if_any(found, options.tol)
-    return 0
 
 
 def compared_lams(text: str | None, lambdas: list[float] | None) -> list[float]:
@@ -146,41 +169,17 @@ def _workers(address: str | None) -> Iterator[None]:
 
 
 def _solve_subjects(run: _Run, subjects: list[Subject]) -> Cohort:
-    """The outcome of every subject: those of an earlier run are read, the others solved."""
-    found: dict[str, Outcome] = {}
-    unsolved: dict[str, Graph] = {}
-    asked: dict[str, dict[str, Any]] = {}
-    home = {subject.name: run.folder.subject(subject.folder) for subject in subjects}
-    files = {subject.name: subject.file for subject in subjects}
-    for name, file in files.items():
-        try:
-            asked[name] = run.asked(file_digest(file), run.given)
-            saved = run.folder.saved(home[name], asked[name])
-            if saved is None:
-                unsolved[name] = read_graph(Namespace(**{**vars(run.options), "graph": str(file)}))
-            else:
-                seconds = float(saved[1]["seconds"])
-                found[name] = Outcome(name, saved[0], seconds=seconds, resumed=True)
-        except (OSError, Refusal) as error:
-            found[name] = Outcome(name, None, str(error))
-
-    def write(done: int, outcome: Outcome) -> None:
-        name = str(outcome.name)
-        found[name] = outcome
-        if outcome.path is not None:
-            file = files[name]
-            run.write(
-                home[name],
-                outcome.path,
-                unsolved[name],
-                outcome.seconds,
-                asked[name],
-                graph=str(file),
-            )
-        run.progress.show(len(found) / len(files), f"{len(found)} of {len(files)}  {name}")
-
-    solve_paths(unsolved, n_jobs=run.options.n_jobs, on_result=write, **run.given)
-    return Cohort(tuple(found[name] for name in files), run.given)
+    """The outcome of every subject."""
+    wanted = {}
+    for each in subjects:
+        options = Namespace(**{**vars(run.options), "graph": str(each.file)})
+        wanted[each.name] = _Wanted(
+            run.folder.subject(each.folder),
+            partial(file_digest, each.file),
+            partial(read_graph, options),
+            {"graph": options.graph},
+        )
+    return Cohort(tuple(run.solve(wanted, run.given).values()), run.given)
 
 
 def _solve_means(
@@ -190,49 +189,29 @@ def _solve_means(
     paths = found.paths
     known = None if groups is None else [groups[name] for name in paths]
     chosen = members(list(paths), known) if len(paths) > 1 else {}
-    names = folder_names([name.removeprefix("group ") for name in chosen])
-    homes = dict(zip(chosen, map(run.folder.mean, names), strict=True))
-    means: dict[str, Path] = {}
-    unsolved: dict[str, Graph] = {}
-    asked: dict[str, dict[str, Any]] = {}
-    given: dict[str, Any] = {}
-    for name, subjects in chosen.items():
+    homes = folder_names([name.removeprefix("group ") for name in chosen])
+    given = mean_options(paths, run.given)
+    wanted = {}
+    for (name, subjects), home in zip(chosen.items(), homes, strict=True):
         own = {subject: paths[subject] for subject in subjects}
-        try:
-            graph = mean_graph(own)
-        except ValueError as error:
-            run.say(f"no mean graph of {name}: {error}")
-            continue
-        given = mean_options(own, run.given)
-        digest = " ".join(path.provenance.data for path in own.values())
-        asked[name] = run.asked(digest, given)
-        saved = run.folder.saved(homes[name], asked[name])
-        if saved is None:
-            unsolved[name] = graph
-        else:
-            means[name] = saved[0]
-
-    def write(done: int, outcome: Outcome) -> None:
-        name = str(outcome.name)
-        if outcome.path is None:
-            run.say(f"no path of the mean graph of {name}: {outcome.error}")
-            return
-        means[name] = outcome.path
-        run.write(
-            homes[name],
-            outcome.path,
-            unsolved[name],
-            outcome.seconds,
-            asked[name],
-            graph=f"mean graph of {name} ({counted(len(chosen[name]), 'subject')})",
-            similarity=given["similarity"],
-            shift=None,
+        made = f"mean graph of {name} ({counted(len(subjects), 'subject')})"
+        wanted[name] = _Wanted(
+            run.folder.mean(home),
+            partial(" ".join, [path.provenance.data for path in own.values()]),
+            partial(mean_graph, own),
+            {"graph": made, "similarity": given["similarity"], "shift": None},
         )
-        run.progress.show(len(means) / len(chosen), f"mean graphs, {len(means)} of {len(chosen)}")
-
-    if unsolved:
-        solve_paths(unsolved, n_jobs=run.options.n_jobs, on_result=write, **given)
-    return {name: (homes[name].root.name, means[name]) for name in chosen if name in means}
+    solved = run.solve(wanted, given, "mean graphs, ") if wanted else {}
+    for name, outcome in solved.items():
+        if outcome.path is None:
+            # A graph that could not even be made was not solved: its error has no trace.
+            what = "path of the mean graph" if outcome.trace else "mean graph"
+            run.say(f"no {what} of {name}: {outcome.error}")
+    return {
+        name: (wanted[name].folder.root.name, outcome.path)
+        for name, outcome in solved.items()
+        if outcome.path is not None
+    }
 
 
 def _write_comparison(
@@ -274,10 +253,6 @@ def _write_comparison(
     run.folder.finish(
         cohort_record(run.options, rows, compared, round(time.monotonic() - begun, 3))
     )
-
-
-def _go_on(options: Namespace) -> str:
-    return f"go on with: {resume_command(options.given)}"
 
 
 def _fail_if_any(found: Cohort, tol: float) -> None:

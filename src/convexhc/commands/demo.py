@@ -19,12 +19,11 @@ from convexhc.report import write_report
 from convexhc.similarity import Similarity, from_graph, two_hop
 
 
-def demo(options: Namespace, say: Say, progress: ProgressLine) -> int:
+def demo(options: Namespace, say: Say, progress: ProgressLine) -> None:
     """Solve both graphs and write their reports; those of an earlier demo are replaced."""
     folder = File(options.output)
     _fractal(folder / "fractal", say, progress)
     _karate(folder / "karate", say, progress)
-    return 0
 
 
 def _fractal(folder: File, say: Say, progress: ProgressLine) -> None:
@@ -88,12 +87,6 @@ def _report(
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "report.html"
-    write_report(
-        path,
-        file,
-        graph=as_graph(adjacency),
-        similarity=K.graph,
-        attributes=known,
-        title=title,
-    )
+    graph = as_graph(adjacency)
+    write_report(path, file, graph=graph, similarity=K.graph, attributes=known, title=title)
     say(f"open {file}")

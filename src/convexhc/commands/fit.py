@@ -19,62 +19,74 @@ import scipy
 from convexhc._checks import checked_count
 from convexhc._text import clock, counted
 from convexhc.api.clustering import cluster
-from convexhc.commands.attributes import read_attributes
-from convexhc.commands.bootstrap import (
-    bootstrap,
-    check_bootstrap,
-    support_record,
-    write_support,
-)
 from convexhc.commands.costs import road
 from convexhc.commands.folder import Folder, resume_command
-from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
-from convexhc.commands.messages import Failure, Interruption, Refusal, Say
+from convexhc.commands.inputs import (
+    in_features,
+    kernel_of,
+    read_attributes,
+    read_graph,
+    weights_of,
+)
+from convexhc.commands.messages import Failure, Refusal, Say, resumable
 from convexhc.graph import Graph
-from convexhc.path import Path
+from convexhc.path import Level, Path
 from convexhc.path.suggestion import suggest
 from convexhc.progress_line import ProgressLine
 from convexhc.report import write_report
+from convexhc.resampling.draws import default_resample, draws
+from convexhc.resampling.run import support
 from convexhc.resampling.support import Support
 from convexhc.solvers.solution import Status
 from convexhc.version import __version__
 
 
-def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
+def fit(options: Namespace, say: Say, progress: ProgressLine) -> None:
     """Read the graph, solve the path and write the folder; fail if a lam was not solved."""
     begun = time.monotonic()
     folder = Folder(File(options.output))
     lambdas = parse_lambdas(options.lambdas)
     check_solver(options)
     graph = read_graph(options)
-    check_bootstrap(options, graph)
+    _check_bootstrap(options, graph)
     read_attributes(options.attributes, graph.names)
     with folder.opened(resume=options.resume, force=options.force):
         if not options.json:
             say(f"{options.graph}: {counted(graph.n, 'node')}, {counted(graph.n_edges, 'edge')}")
             say(road(options, graph.n))
-        try:
+        with resumable(progress, lambda: _resumption(options, folder)):
             settings = solver_options(options, lambdas)
             with warnings.catch_warnings():
                 # Said at the end, in the words of the command line.
                 warnings.filterwarnings("ignore", ".*not solved to tol=")
-                path = solve(options, graph, settings, folder, progress)
+                path = cluster(
+                    graph,
+                    **settings,
+                    checkpoint=folder.checkpoint,
+                    on_check=lambda level: folder.begin(options.given),
+                    progress=progress,
+                    n_jobs=options.n_jobs,
+                )
             progress.clear()
-            found = bootstrap(options, graph, path, settings, folder, progress)
+            found = None
+            if options.bootstrap is not None:
+                found = support(
+                    graph,
+                    path=path,
+                    **_resamples(options),
+                    resample=options.resample,
+                    n_jobs=options.n_jobs,
+                    folder=folder.resamples,
+                    progress=progress,
+                    **settings,
+                )
             folder.write(path, graph, options.min_cluster_size, escape=options.escape_formulas)
-            write_support(folder, found, escape=options.escape_formulas)
-            digest = file_digest(options.graph)
-            run = record(options, path, time.monotonic() - begun, digest)
-            run |= support_record(path, found)
+            folder.write_support(found, escape=options.escape_formulas)
+            run = record(options, path, time.monotonic() - begun, file_digest(options.graph))
+            run |= _support_record(path, found)
             attributes = read_attributes(options.attributes, path.names)
             write_run_report(folder.report, path, graph, run, attributes, found)
             folder.finish(run)
-        except KeyboardInterrupt as stop:
-            raise Interruption(f"interrupted{_resumption(options, folder)}", stop) from None
-        except OSError as error:
-            raise Failure(f"{error}; stopped{_resumption(options, folder)}") from error
-        finally:
-            progress.clear()
     if options.json:
         say(json.dumps({"output": str(folder.root), **run}))
     else:
@@ -88,25 +100,26 @@ def fit(options: Namespace, say: Say, progress: ProgressLine) -> int:
             f"the gap is above {options.tol:g} at {unsolved} of {len(path.levels)} lam: raise "
             "--max-iter, or --tol if that will do."
         )
-    return 0
 
 
-def solve(
-    options: Namespace,
-    graph: Graph,
-    settings: dict[str, Any],
-    folder: Folder,
-    progress: ProgressLine,
-) -> Path:
-    """Solve the path, with a checkpoint in the folder and a progress line."""
-    return cluster(
-        graph,
-        **settings,
-        checkpoint=folder.checkpoint,
-        on_check=lambda level: folder.begin(options.given),
-        progress=progress,
-        n_jobs=options.n_jobs,
-    )
+def _check_bootstrap(options: Namespace, graph: Graph) -> None:
+    """Refuse resamples that cannot be drawn, before the path is solved."""
+    if options.bootstrap is None:
+        return
+    if options.similarity == "precomputed":
+        raise Refusal(
+            "--bootstrap resamples the edges of a graph, and a similarity would not stay positive "
+            "semidefinite: fit the graph that it was made from."
+        )
+    next(draws(graph, options.resample or default_resample(graph), **_resamples(options)))
+
+
+def _resamples(options: Namespace) -> dict[str, Any]:
+    return {
+        "n_resamples": options.bootstrap,
+        "share": options.edge_share,
+        "random_state": options.seed,
+    }
 
 
 def check_solver(options: Namespace) -> None:
@@ -185,19 +198,35 @@ def record(options: Namespace, path: Path, seconds: float, digest: str) -> dict[
         "level_n_clusters": list(path.level_n_clusters),
         "suggested_n_clusters": suggestion.n_clusters,
         "confident": suggestion.confident,
-        "levels": [
-            {
-                "lam": level.lam,
-                "n_clusters": level.n_clusters,
-                "relative_gap": level.relative_gap,
-                "objective": level.objective,
-                "n_iter": level.n_iter,
-                "status": level.status.name,
-                "proven": None if level.proof is None else level.proof.is_proven,
-            }
-            for level in path.levels
-        ],
+        "levels": [_level_record(level) for level in path.levels],
     }
+
+
+def _level_record(level: Level) -> dict[str, Any]:
+    names = ("lam", "n_clusters", "relative_gap", "objective", "n_iter")
+    proven = None if level.proof is None else level.proof.is_proven
+    numbers = {name: getattr(level, name) for name in names}
+    return {**numbers, "status": level.status.name, "proven": proven}
+
+
+def _support_record(path: Path, found: Support | None) -> dict[str, Any]:
+    """Entries of run.json: the scales with their reasons, and how the resamples were made."""
+    names = ("n_clusters", "lam_from", "lam_to", "modularity", "agreement")
+    scales = [
+        {name: getattr(scale, name) for name in names}
+        | {"robust": scale.survives, "reason": scale.reason}
+        for scale in (path.scales if found is None else found.scales)
+    ]
+    if found is None:
+        return {"scales": scales}
+    resamples = {
+        "n_resamples": found.n_resamples,
+        "resample": found.resample,
+        "edge_share": found.edge_share,
+        "seed": found.random_state,
+        "failed": list(found.failed),
+    }
+    return {"scales": scales, "bootstrap": resamples}
 
 
 def write_run_report(
@@ -217,7 +246,6 @@ def write_run_report(
         f"similarity {made}, {counted(kernel.n_edges, 'pair')}. "
         f"Computed in {clock(run['seconds'])} with convexhc {run['convexhc']}."
     )
-    title = File(run["input"]).name
     write_report(
         path,
         file,
@@ -225,6 +253,6 @@ def write_run_report(
         similarity=kernel,
         attributes=attributes,
         support=support,
-        title=title,
+        title=File(run["input"]).name,
         notes=[note],
     )

@@ -9,12 +9,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path as File
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
 from scipy import sparse
 
 from convexhc._files import InUse, atomic_write, locked, remove_partial, write_text
+from convexhc._types import FloatArray
 from convexhc.commands.messages import Refusal
 from convexhc.export.csv_table import cell, csv_text, node_table
 from convexhc.graph import Graph
@@ -26,7 +26,7 @@ from convexhc.path.suggestion import suggest
 from convexhc.resampling.support import Support
 from convexhc.version import __version__
 
-# The last file marks the run as finished.
+# The last one is the record.
 FILES = (
     "nodes.csv",
     "labels.csv",
@@ -37,6 +37,7 @@ FILES = (
     "report.html",
     "run.json",
 )
+LINKAGE = ("left", "right", "lam", "size")
 # Written only if resamples were asked for.
 SUPPORT_FILES = ("support.csv", "support_nodes.csv", "support_levels.csv", "support.npz")
 # Entries of run.json and begun.json that the commands use, and their types.
@@ -50,11 +51,7 @@ RUN: Mapping[str, tuple[type, ...]] = {
     "space": (str,),
     "options": (dict,),
 }
-BEGUN: Mapping[str, tuple[type, ...]] = {
-    "convexhc": (str,),
-    "arguments": (list,),
-    "directory": (str,),
-}
+BEGUN = {"convexhc": (str,), "arguments": (list,), "directory": (str,)}
 
 
 @dataclass(frozen=True)
@@ -62,6 +59,17 @@ class RunFolder:
     """A folder that one run at a time writes in, with a record of how an unfinished run began."""
 
     root: File
+    # Name of the record; it is written last, and marks the run as finished.
+    record_name: ClassVar[str]
+
+    @property
+    def record(self) -> File:
+        """The record of the finished run."""
+        return self.root / self.record_name
+
+    def finished(self) -> bool:
+        """Whether the folder holds a finished run."""
+        return self.record.exists()
 
     @property
     def begun(self) -> File:
@@ -106,6 +114,15 @@ class RunFolder:
         begun = {"convexhc": __version__, "arguments": list(given), "directory": os.getcwd()}
         write_text(self.begun, json.dumps(begun, indent=2) + "\n")
 
+    def finish(self, record: Mapping[str, Any]) -> None:
+        """Write the record, and remove what an unfinished run needs."""
+        write_text(self.record, json.dumps(record, indent=2) + "\n")
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove what an unfinished run needs to be resumed."""
+        self.begun.unlink(missing_ok=True)
+
 
 @dataclass(frozen=True)
 class Folder(RunFolder):
@@ -118,6 +135,8 @@ class Folder(RunFolder):
     ``support*.csv`` and ``support.npz`` (for `Support.load`). Until the run is finished,
     ``checkpoint.npz`` (its progress), ``begun.json`` (its arguments) and ``resamples/``.
     """
+
+    record_name = FILES[-1]
 
     @property
     def checkpoint(self) -> File:
@@ -146,7 +165,7 @@ class Folder(RunFolder):
         if resume and not self.checkpoint.exists():
             raise Refusal(f"{self.root} holds no unfinished run: leave --resume out.")
         if force:
-            self._remove_checkpoint()
+            self.forget()
         elif not resume:
             existing = [name for name in (*FILES, *SUPPORT_FILES) if (self.root / name).exists()]
             self.refuse_results(existing, unfinished=self.checkpoint.exists())
@@ -154,7 +173,7 @@ class Folder(RunFolder):
 
     def begin(self, given: Sequence[str]) -> None:
         """Record how the run was begun, and mark an earlier run in the folder as incomplete."""
-        (self.root / FILES[-1]).unlink(missing_ok=True)
+        self.record.unlink(missing_ok=True)
         if not self.begun.exists():
             self.record_beginning(given)
 
@@ -170,52 +189,56 @@ class Folder(RunFolder):
         path.save(self.root / "path.npz")
         with atomic_write(self.root / "graph.npz") as stream:
             sparse.save_npz(stream, graph.matrix())
-        nodes = nodes_csv(path, min_cluster_size, escape=escape)
+        suggested = suggest(path, min_cluster_size).labels
+        partitions = suggested_partitions(path, min_cluster_size, suggested)
+        nodes = node_table(path.names, partitions, escape=escape)
         write_text(self.root / "nodes.csv", nodes)
-        table = labels_csv(path, min_cluster_size, escape=escape)
-        write_text(self.root / "labels.csv", table)
-        rows = ([int(a), int(b), repr(float(h)), int(k)] for a, b, h, k in path.linkage)
-        header = ["left", "right", "lam", "size"]
-        write_text(self.root / "linkage.csv", csv_text(header, rows))
+        write_text(self.root / "labels.csv", labels_csv(path, min_cluster_size, escape=escape))
+        write_text(self.root / "linkage.csv", csv_text(LINKAGE, _joins(path.linkage)))
         write_text(self.root / "tree.nwk", path.to_newick() + "\n")
 
-    def finish(self, run: Mapping[str, Any]) -> None:
-        """Write the record, which marks the run as finished."""
-        write_text(self.root / FILES[-1], json.dumps(run, indent=2) + "\n")
-        self._remove_checkpoint()
+    def write_support(self, found: Support | None, *, escape: bool) -> None:
+        """Write the support of the path over that of an earlier run, or remove it."""
+        for name in SUPPORT_FILES:
+            (self.root / name).unlink(missing_ok=True)
+        if found is None:
+            return
+        nodes = found.table("nodes")
+        nodes["node"] = [cell(name, escape=escape) for name in nodes["node"]]
+        tables = (found.table("branches"), nodes, found.table("levels"))
+        for name, table in zip(SUPPORT_FILES, tables, strict=False):
+            write_text(self.root / name, csv_text(table, zip(*table.values(), strict=True)))
+        # A row inside a merge of several clusters makes no branch: its cells are empty.
+        shares = (["" if x != x else x for x in row] for row in found.linkage_support.tolist())
+        rows = map(list.__add__, _joins(found.tree.Z), shares)
+        text = csv_text([*LINKAGE, "share", "transfer"], rows)
+        write_text(self.root / "linkage.csv", text)
+        write_text(self.root / "tree.nwk", found.to_newick() + "\n")
+        found.save(self.root / "support.npz")
 
-    def _remove_checkpoint(self) -> None:
+    def forget(self) -> None:
+        """Remove the checkpoint, the arguments and the resamples."""
         self.checkpoint.unlink(missing_ok=True)
-        self.begun.unlink(missing_ok=True)
+        super().forget()
         if self.resamples.is_dir():
             for file in self.resamples.glob("*.npz"):
                 file.unlink()
             with suppress(OSError):
                 self.resamples.rmdir()
 
-    def remove_support(self) -> None:
-        """Remove the support of an earlier run."""
-        for name in SUPPORT_FILES:
-            (self.root / name).unlink(missing_ok=True)
-
     def support(self) -> Support | None:
         """The saved support; None without resamples."""
         file = self.root / SUPPORT_FILES[-1]
         return Support.load(file) if file.exists() else None
 
-    def finished(self) -> bool:
-        """Whether the folder holds a finished run."""
-        return (self.root / FILES[-1]).exists()
-
     def run(self) -> dict[str, Any]:
         """The record of the finished run; `Refusal` without one."""
-        file = self.root / FILES[-1]
         if not self.finished():
             raise Refusal(
                 f"{self.root} holds no finished run: make one with "
                 f"convexhc fit GRAPH -o {self.root}."
             )
-        return read_record(file, RUN)
+        return read_record(self.record, RUN)
 
     def beginning(self) -> dict[str, Any]:
         """How the unfinished run was begun."""
@@ -234,6 +257,11 @@ class Folder(RunFolder):
             return Graph.from_matrix(matrix, names=names, signed=True)
 
 
+def _joins(linkage: FloatArray) -> list[list[Any]]:
+    """The rows of a linkage as cells of a table."""
+    return [[int(a), int(b), repr(height), int(k)] for a, b, height, k in linkage.tolist()]
+
+
 def resume_command(given: Sequence[str]) -> str:
     """The command that resumes a run begun with these arguments.
 
@@ -244,12 +272,6 @@ def resume_command(given: Sequence[str]) -> str:
     """
     kept = [word for word in given if word not in ("--force", "--resume")]
     return shlex.join(["convexhc", *kept, "--resume"])
-
-
-def refuse_to_overwrite(file: File, *, force: bool) -> None:
-    """Refuse a file that exists, unless ``force``."""
-    if file.exists() and not force:
-        raise Refusal(f"{file} exists: name another file, or overwrite it with --force.")
 
 
 def read_record(file: File, expected: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
@@ -270,17 +292,8 @@ def labels_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool 
     The columns of the cuts are named ``k<clusters>``, coarse to fine.
     """
     counts = sorted(path.level_n_clusters)
-    levels = [path.labels(n_clusters=k, by="lam") for k in counts]
-    columns = np.stack([suggest(path, min_cluster_size).labels, *levels], axis=1)
-    rows = (
-        [cell(name, escape=escape), *row]
-        for name, row in zip(path.names, columns.tolist(), strict=True)
-    )
-    return csv_text(["node", "suggested", *(f"k{k}" for k in counts)], rows)
-
-
-def nodes_csv(path: Path, min_cluster_size: int | None = None, *, escape: bool = False) -> str:
-    """One row per node: Id, Label, the suggested cluster and those of the few scales that last."""
-    suggested = suggest(path, min_cluster_size).labels
-    partitions = suggested_partitions(path, min_cluster_size, suggested)
-    return node_table(path.names, partitions, escape=escape)
+    cuts = [path.labels(n_clusters=k, by="lam").tolist() for k in counts]
+    suggested = suggest(path, min_cluster_size).labels.tolist()
+    names = [cell(name, escape=escape) for name in path.names]
+    header = ["node", "suggested", *(f"k{k}" for k in counts)]
+    return csv_text(header, zip(names, suggested, *cuts, strict=True))

@@ -11,8 +11,7 @@ from convexhc._checks import checked_count, checked_number
 from convexhc.datasets.graphs import RandomState, seeded_generator
 from convexhc.graph import Graph
 
-# Two hemispheres of four lobes.
-N_LOBES = 8
+LOBES = tuple(f"{side}{number}" for side in "LR" for number in range(1, 5))
 # Mean log counts of streamlines between regions of two hemispheres, of one, and of one lobe.
 LOG_COUNTS = np.array([0.0, 2.0, 4.0])
 
@@ -76,19 +75,20 @@ def hierarchical_connectomes(
     """
     checked_count("n_subjects", n_subjects)
     checked_count("n_scans", n_scans)
-    checked_count("n_nodes", n_nodes, lower=N_LOBES)
+    checked_count("n_nodes", n_nodes, lower=len(LOBES))
     effects = {"subject_effect": subject_effect, "scan_noise": scan_noise}
     subject_sd, scan_sd = (checked_number(name, value) for name, value in effects.items())
     rng = seeded_generator(random_state)
-    lobe = N_LOBES * np.arange(n_nodes) // n_nodes
+    lobe = len(LOBES) * np.arange(n_nodes) // n_nodes
     place = np.arange(n_nodes) - np.searchsorted(lobe, lobe) + 1
-    names = [f"{'LR'[k // 4]}{k % 4 + 1}.{i}" for k, i in zip(lobe, place, strict=True)]
+    names = [f"{LOBES[k]}.{i}" for k, i in zip(lobe, place, strict=True)]
     tail, head = np.triu_indices(n_nodes, 1)
-    same_side = lobe[tail] // 4 == lobe[head] // 4
+    side = lobe // (len(LOBES) // 2)
+    same_side = side[tail] == side[head]
     mean = LOG_COUNTS[same_side.astype(np.int64) + (lobe[tail] == lobe[head])]
     graphs, scans, subjects = [], [], []
     for subject in range(1, n_subjects + 1):
-        between_lobes = rng.standard_normal((N_LOBES, N_LOBES))[lobe[tail], lobe[head]]
+        between_lobes = rng.standard_normal(2 * [len(LOBES)])[lobe[tail], lobe[head]]
         own = mean + subject_sd * (between_lobes + rng.standard_normal(tail.size))
         for scan in range(1, n_scans + 1):
             counts = rng.poisson(np.exp(own + scan_sd * rng.standard_normal(tail.size)))

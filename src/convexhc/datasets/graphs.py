@@ -1,8 +1,4 @@
-"""Two generators of graphs with nested communities, and two classic networks.
-
-Generated graphs come with the labels of every level. The classic networks are included in
-networkx: nothing is downloaded.
-"""
+"""Two generators of graphs with nested communities, and two classic networks of networkx."""
 
 from __future__ import annotations
 
@@ -17,16 +13,6 @@ from scipy.sparse.csgraph import connected_components
 from convexhc._checks import checked_count, checked_number
 from convexhc._extras import required
 from convexhc.kernels.labels import numbered
-
-__all__ = [
-    "FractalGraph",
-    "NamedGraph",
-    "NestedBlocks",
-    "fractal_graph",
-    "karate",
-    "les_miserables",
-    "nested_blocks",
-]
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 

@@ -1,19 +1,23 @@
-"""Base class of the clusterers: parameters, cut and attributes of a path."""
+"""Base class of the clusterers: parameters, cut and attributes of a path; scores of clusters."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from convexhc._types import FloatArray, Labels
 from convexhc._warnings import warn_user
+from convexhc.api.options import OnLevel, explains_renamed_options
 from convexhc.model.problem import cluster_means
 from convexhc.path import Level, Path
 from convexhc.path.suggestion import suggest, warning_text
@@ -29,6 +33,15 @@ except ImportError:
 _log = logging.getLogger(__name__)
 
 COUNT = Interval(Integral, 1, None, closed="left")
+C = TypeVar("C")
+
+
+@dataclass_transform(eq_default=False)
+def clusterer(cls: type[C]) -> type[C]:
+    """Decorator: the fields are the parameters; renamed ones are refused with advice."""
+    dataclass(eq=False, repr=False)(cls)
+    cls.__init__ = explains_renamed_options(cls.__init__)  # type: ignore[method-assign]
+    return cls
 
 
 class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
@@ -43,6 +56,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [COUNT, None],
         "max_clusters": [COUNT, None],
+        "prove": ["boolean"],
         "min_cluster_size": [COUNT, None],
         "progress": ["boolean", callable],
         "n_jobs": [Integral, None],
@@ -57,13 +71,32 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self._means = _mean_rows(self.path_.features, self.labels_)
         return self._means
 
-    @property
-    def _shown(self) -> bool | Callable[[Level], object]:
-        """The progress to show."""
-        return self.progress or bool(self.verbose > 0)
-
     # Means of points; those of a similarity are computed when they are asked for.
     _means: FloatArray | None = None
+
+    def _fit(
+        self,
+        X: Any,
+        n: int,
+        solve: Callable[[OnLevel | None], Path],
+        points: FloatArray | None = None,
+    ) -> Self:
+        """Set all attributes from the path of n nodes; ``solve`` takes the call after every lam."""
+        self._check_scale(n)
+        on_check, finished = self._listeners(X)
+        path = solve(on_check)
+        self._cut(path)
+        self._means = None if points is None else _mean_rows(points, self.labels_)
+        self.path_ = path
+        self.linkage_ = path.linkage
+        self.children_ = path.linkage[:, :2].astype(np.int64)
+        self.distances_ = path.linkage[:, 2].copy()
+        self.n_leaves_ = len(path.names)
+        self.n_connected_components_ = int(path.components.max()) + 1
+        self.lambdas_ = path.lambdas
+        self.n_iter_ = sum(level.n_iter for level in path.levels)
+        finished()
+        return self
 
     def _check_scale(self, n: int) -> None:
         """Refuse two scales at once, and counts above the number of nodes."""
@@ -95,19 +128,7 @@ class PathClusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
 
-    def _record(self, path: Path, points: FloatArray | None) -> None:
-        """Set the attributes that do not depend on the cut."""
-        self.path_ = path
-        self._means = None if points is None else _mean_rows(points, self.labels_)
-        self.linkage_ = path.linkage
-        self.children_ = path.linkage[:, :2].astype(np.int64)
-        self.distances_ = path.linkage[:, 2].copy()
-        self.n_leaves_ = len(path.names)
-        self.n_connected_components_ = int(path.components.max()) + 1
-        self.lambdas_ = path.lambdas
-        self.n_iter_ = sum(level.n_iter for level in path.levels)
-
-    def _listeners(self, X: Any) -> tuple[Callable[[Level], object] | None, Callable[[], object]]:
+    def _listeners(self, X: Any) -> tuple[OnLevel | None, Callable[[], object]]:
         """Functions to call after every lam and at the end, for scikit-learn's callbacks."""
         if not hasattr(self, "_init_callback_context"):
             return None, lambda: None
@@ -134,3 +155,45 @@ def row_names(X: Any) -> list[Hashable] | None:
     """Names of the rows of a DataFrame; None if some are equal, which scikit-learn allows."""
     names = X.index.tolist() if hasattr(X, "columns") and hasattr(X, "index") else []
     return names if names and len(set(names)) == len(names) else None
+
+
+def pairwise_score(block: Any, labels: Labels) -> float:
+    """Modularity of similarities to the nodes of a fit: one row per node, one column per label.
+
+    A symmetric block is the graph of the fit, whose rows have the labels of the columns. The rows
+    of any other join the cluster that adds most. Negative entries count as zero.
+
+    Examples
+    --------
+    >>> block = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    >>> pairwise_score(block, np.array([0, 0, 1, 1])), pairwise_score(block, np.zeros(4, int))
+    (0.5, 0.0)
+    """
+    A = sparse.csr_array(block).maximum(0.0)
+    total = float(A.sum())
+    if total == 0.0:
+        return 0.0
+    clusters = sparse.csr_array(
+        (np.ones(labels.size), (np.arange(labels.size), labels)),
+        shape=(labels.size, int(labels.max()) + 1),
+    )
+    degrees = np.asarray(A.sum(axis=0)).ravel() @ clusters
+    gains = (A @ clusters).toarray() - np.outer(np.asarray(A.sum(axis=1)).ravel(), degrees) / total
+    is_fitted_graph = A.shape[0] == A.shape[1] and (A - A.T).count_nonzero() == 0
+    chosen = gains[np.arange(labels.size), labels] if is_fitted_graph else gains.max(axis=1)
+    return float(chosen.sum() / total)
+
+
+def nearest_centroid_score(points: FloatArray, centroids: FloatArray) -> float:
+    """Simplified silhouette: mean of (b - a) / max(a, b), a and b the two least distances.
+
+    Examples
+    --------
+    >>> nearest_centroid_score(np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]]))
+    1.0
+    """
+    if len(centroids) < 2:
+        return 0.0
+    nearest, second = np.partition(cdist(points, centroids), 1, axis=1)[:, :2].T
+    apart = second > 0.0
+    return float(np.where(apart, (second - nearest) / np.where(apart, second, 1.0), 0.0).mean())

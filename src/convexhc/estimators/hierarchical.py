@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,22 +13,27 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from convexhc.api.clustering import PAIRWISE, SIMILARITIES, cluster
-from convexhc.api.features_path import SPACES
-from convexhc.api.options import MethodLike, Options
-from convexhc.api.renamed import explains_renamed_options
-from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
-from convexhc.estimators.scores import nearest_centroid_score, pairwise_score
+from convexhc.api.options import MethodLike, OnLevel, Options
+from convexhc.api.points_path import SPACES
+from convexhc.estimators.from_path import (
+    COUNT,
+    PathClusterer,
+    clusterer,
+    nearest_centroid_score,
+    pairwise_score,
+    row_names,
+)
 from convexhc.graph import Graph
 from convexhc.graph_checks import checked_sparse
 from convexhc.io import as_graph
 from convexhc.io.reading import find_columns
+from convexhc.path import Path
 from convexhc.similarity import Similarity
 from convexhc.similarity.result import Shift
 from convexhc.solvers.choose import METHODS
 
-__all__ = ["ConvexHierarchicalClustering"]
 
-
+@clusterer
 class ConvexHierarchicalClustering(PathClusterer):
     """Cluster a graph, a similarity matrix or points at every scale, and cut at one of them.
 
@@ -124,50 +130,27 @@ class ConvexHierarchicalClustering(PathClusterer):
         "shift": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
         "method": [StrOptions(set(METHODS)), HasMethods(["init", "step", "candidate"])],
         "lam_step": [Interval(Real, 0, None, closed="neither")],
-        "prove": ["boolean"],
     }
 
-    @explains_renamed_options
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        lam: float | None = None,
-        similarity: str = "graph",
-        weights: Any = "multiscale",
-        space: str = "auto",
-        n_neighbors: int | None = None,
-        shift: Shift | None = None,
-        l1_ratio: float | None = None,
-        method: MethodLike = Options.method,
-        tol: float = Options.tol,
-        max_iter: int | None = None,
-        max_clusters: int | None = Options.max_clusters,
-        lam_step: float = Options.lam_step,
-        prove: bool = Options.prove,
-        min_cluster_size: int | None = None,
-        progress: Any = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.similarity = similarity
-        self.weights = weights
-        self.space = space
-        self.n_neighbors = n_neighbors
-        self.shift = shift
-        self.l1_ratio = l1_ratio
-        self.method = method
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_clusters = max_clusters
-        self.lam_step = lam_step
-        self.prove = prove
-        self.min_cluster_size = min_cluster_size
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: int | None = None
+    _: KW_ONLY
+    lam: float | None = None
+    similarity: str = "graph"
+    weights: Any = "multiscale"
+    space: str = "auto"
+    n_neighbors: int | None = None
+    shift: Shift | None = None
+    l1_ratio: float | None = None
+    method: MethodLike = Options.method
+    tol: float = Options.tol
+    max_iter: int | None = None
+    max_clusters: int | None = Options.max_clusters
+    lam_step: float = Options.lam_step
+    prove: bool = Options.prove
+    min_cluster_size: int | None = None
+    progress: Any = False
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -199,27 +182,20 @@ class ConvexHierarchicalClustering(PathClusterer):
         self
         """
         data, n = self._validated(X)
-        self._check_scale(n)
-        on_check, finished = self._listeners(X)
+        suggests = self.n_clusters is None and self.lam is None
         options = self.get_params(deep=False)
-        for name in ("n_clusters", "lam", "min_cluster_size", "progress", "verbose"):
+        for name in ("n_clusters", "lam", "min_cluster_size", "verbose"):
             del options[name]
-        path = cluster(
-            data,
-            "auto" if self.lam is None else [self.lam],
-            test_structure=self.n_clusters is None and self.lam is None,
-            on_check=on_check,
-            progress=self._shown,
-            **options,
-        )
-        names = row_names(X)
-        if self.similarity not in PAIRWISE and names is not None:
-            path = path.renamed(names)
-        self.similarity_ = dict(path.provenance.options["similarity"])
-        self._cut(path)
-        self._record(path, None if self.similarity in PAIRWISE else data)
-        finished()
-        return self
+        options["progress"] = self.progress or bool(self.verbose > 0)
+
+        def solve(on_check: OnLevel | None) -> Path:
+            lambdas: Any = "auto" if self.lam is None else [self.lam]
+            path = cluster(data, lambdas, test_structure=suggests, on_check=on_check, **options)
+            self.similarity_ = dict(path.provenance.options["similarity"])
+            names = None if self.similarity in PAIRWISE else row_names(X)
+            return path if names is None else path.renamed(names)
+
+        return self._fit(X, n, solve, None if self.similarity in PAIRWISE else data)
 
     def score(self, X: Any, y: object = None) -> float:
         """How well the clusters fit: for model selection, as by GridSearchCV.

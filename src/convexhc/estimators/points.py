@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -10,17 +11,21 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from convexhc.api.options import POINTS
+from convexhc.api.options import POINTS, OnLevel
 from convexhc.api.points_path import solve_points_path
-from convexhc.api.renamed import explains_renamed_options
-from convexhc.estimators.from_path import COUNT, PathClusterer, row_names
-from convexhc.estimators.scores import nearest_centroid_score
+from convexhc.estimators.from_path import (
+    COUNT,
+    PathClusterer,
+    clusterer,
+    nearest_centroid_score,
+    row_names,
+)
+from convexhc.path import Path
 from convexhc.similarity import neighbor_weights
 from convexhc.similarity.neighbors import N_NEIGHBORS
 
-__all__ = ["ConvexClustering"]
 
-
+@clusterer
 class ConvexClustering(PathClusterer):
     """Cluster points at every scale, and cut at one of them (eq. 1).
 
@@ -81,42 +86,23 @@ class ConvexClustering(PathClusterer):
         "n_lambdas": [Interval(Integral, 2, None, closed="left")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "max_iter": [COUNT],
-        "prove": ["boolean"],
     }
 
-    @explains_renamed_options
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        lam: float | None = None,
-        n_neighbors: int = N_NEIGHBORS,
-        weights: Any = None,
-        n_lambdas: Any = POINTS.lambdas,
-        l1_ratio: float = POINTS.l1_ratio,
-        tol: float = POINTS.tol,
-        max_iter: int = POINTS.max_iter,
-        max_clusters: int | None = POINTS.max_clusters,
-        prove: bool = POINTS.prove,
-        min_cluster_size: int | None = None,
-        progress: Any = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.n_lambdas = n_lambdas
-        self.l1_ratio = l1_ratio
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_clusters = max_clusters
-        self.prove = prove
-        self.min_cluster_size = min_cluster_size
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: int | None = None
+    _: KW_ONLY
+    lam: float | None = None
+    n_neighbors: int = N_NEIGHBORS
+    weights: Any = None
+    n_lambdas: Any = POINTS.lambdas
+    l1_ratio: float = POINTS.l1_ratio
+    tol: float = POINTS.tol
+    max_iter: int = POINTS.max_iter
+    max_clusters: int | None = POINTS.max_clusters
+    prove: bool = POINTS.prove
+    min_cluster_size: int | None = None
+    progress: Any = False
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: object = None) -> ConvexClustering:
@@ -134,29 +120,23 @@ class ConvexClustering(PathClusterer):
         self
         """
         points = validate_data(self, X, dtype=np.float64)
-        self._check_scale(len(points))
-        on_check, finished = self._listeners(X)
-        weights = self.weights
-        if weights is None:
-            weights = neighbor_weights(points, n_neighbors=self.n_neighbors)
-        path = solve_points_path(
-            points,
-            self.n_lambdas if self.lam is None else [self.lam],
-            weights=weights,
-            l1_ratio=self.l1_ratio,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            max_clusters=self.max_clusters,
-            prove=self.prove,
-            progress=self._shown,
-            n_jobs=self.n_jobs,
-            names=row_names(X),
-            on_check=on_check,
-        )
-        self._cut(path)
-        self._record(path, points)
-        finished()
-        return self
+        names = ("l1_ratio", "tol", "max_iter", "max_clusters", "prove", "n_jobs")
+
+        def solve(on_check: OnLevel | None) -> Path:
+            weights = self.weights
+            if weights is None:
+                weights = neighbor_weights(points, n_neighbors=self.n_neighbors)
+            return solve_points_path(
+                points,
+                self.n_lambdas if self.lam is None else [self.lam],
+                weights=weights,
+                names=row_names(X),
+                on_check=on_check,
+                progress=self.progress or bool(self.verbose > 0),
+                **{name: getattr(self, name) for name in names},
+            )
+
+        return self._fit(X, len(points), solve, points)
 
     def score(self, X: Any, y: object = None) -> float:
         """The simplified silhouette of points, for model selection, as by GridSearchCV.

@@ -78,7 +78,13 @@ def cx2(graph: Graph, names: Sequence[Hashable], partitions: Mapping[str, Labels
         for place, (i, j, weight) in enumerate(ends)
     ]
     aspects: dict[str, list[Any]] = {
-        "attributeDeclarations": [_declarations(list(columns))],
+        "attributeDeclarations": [
+            {
+                "networkAttributes": {"name": {"d": "string"}},
+                "nodes": {"name": {"d": "string"}} | {name: {"d": "integer"} for name in columns},
+                "edges": {"weight": {"d": "double"}},
+            }
+        ],
         "networkAttributes": [{"name": "convexhc"}],
         "nodes": nodes,
         "edges": edges,
@@ -91,15 +97,6 @@ def cx2(graph: Graph, names: Sequence[Hashable], partitions: Mapping[str, Labels
         {"status": [{"success": True}]},
     ]
     return json.dumps(document).encode()
-
-
-def _declarations(columns: Sequence[str]) -> dict[str, Any]:
-    """The type of every attribute."""
-    return {
-        "networkAttributes": {"name": {"d": "string"}},
-        "nodes": {"name": {"d": "string"}} | {name: {"d": "integer"} for name in columns},
-        "edges": {"weight": {"d": "double"}},
-    }
 
 
 def _with_text_names(

@@ -1,10 +1,13 @@
-"""Arrays in npy and npz files, without pickle; sizes are checked before memory is taken.
+"""Arrays in npy, npz and Matrix Market files; sizes are checked before memory is taken.
 
 numpy's own reader allocates what a header declares, and advises to load unsafely what it refuses.
+scipy's reader of Matrix Market crashes on a last line without its end and on a NUL inside a line,
+and allocates what the header declares.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import zipfile
@@ -13,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import scipy
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
@@ -23,6 +27,10 @@ from convexhc.io.border import check_nodes, check_numbers
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 # Compression that numpy writes: none, and deflate.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# Characters of numbers, also of inf and nan in any case, and blanks.
+_OF_NUMBERS = b"0123456789+-.eEinfaINFA \t\r\n"
+# Bytes of the shortest entry: two indices in a list of entries, one number in an array.
+_SHORTEST_ENTRY = {2: 2, 3: 4}
 
 
 def read_npy(file: str | os.PathLike[str]) -> NDArray[Any]:
@@ -46,16 +54,12 @@ def read_members(file: str | os.PathLike[str], only: str | None = None) -> dict[
         if sum(member.compress_size for member in members) > size:
             raise ValueError("it declares more bytes than it has")
         check_numbers(sum(member.file_size for member in members) // 8, size)
-        return {
-            name: _read_member(archive, member, size)
-            for name, member in zip(names, members, strict=True)
-            if only in (None, name)
-        }
-
-
-def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, size: int) -> NDArray[Any]:
-    with archive.open(member) as stream:
-        return _read_array(stream, member.file_size, size)
+        arrays = {}
+        for name, member in zip(names, members, strict=True):
+            if only in (None, name):
+                with archive.open(member) as packed:
+                    arrays[name] = _read_array(packed, member.file_size, size)
+        return arrays
 
 
 def _read_array(stream: IO[bytes], length: int, size: int) -> NDArray[Any]:
@@ -88,16 +92,63 @@ def sparse_from(arrays: Mapping[str, NDArray[Any]]) -> Any:
     kind = arrays["format"].item()
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
     rows, columns = (int(size) for size in arrays["shape"])
-    data = arrays["data"]
-    parts: tuple[Any, ...]
+    places: tuple[Any, ...]
     if kind in ("csr", "csc", "bsr"):
-        parts = data, arrays["indices"], arrays["indptr"]
+        places = arrays["indices"], arrays["indptr"]
     elif kind == "coo":
         ends = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
-        parts = data, tuple(ends)
+        places = (tuple(ends),)
     elif kind == "dia":
-        parts = data, arrays["offsets"]
+        places = (arrays["offsets"],)
     else:
         raise ValueError(f"it has the unknown sparse format {kind!r}")
     check_nodes(max(rows, columns), sum(array.nbytes for array in arrays.values()))
-    return getattr(sparse, f"{kind}_array")(parts, shape=(rows, columns))
+    return getattr(sparse, f"{kind}_array")((arrays["data"], *places), shape=(rows, columns))
+
+
+def read_mtx(path: Path) -> Any:
+    """Read the matrix of a Matrix Market file, sparse or dense."""
+    content = path.read_bytes()
+    ended = content.endswith(b"\n")
+    if not ended:
+        content += b"\n"
+    sizes, start = _sizes(content)
+    _check_sizes(sizes, len(content) - start)
+    _check_signs(content, start)
+    # scipy reads a file faster than a stream.
+    return scipy.io.mmread(path if ended else io.BytesIO(content))
+
+
+def _sizes(content: bytes) -> tuple[list[int], int]:
+    """The numbers of the first line that is no comment, and where the next line starts."""
+    start = 0
+    while start < len(content):
+        end = content.index(b"\n", start) + 1
+        line = content[start:end].strip()
+        start = end
+        if line and not line.startswith(b"%"):
+            return [int(word) for word in line.split()], start
+    raise ValueError("it declares no size")
+
+
+def _check_sizes(sizes: list[int], n_bytes: int) -> None:
+    """Refuse sizes that this many bytes cannot hold."""
+    if len(sizes) not in _SHORTEST_ENTRY or min(sizes) < 0:
+        raise ValueError(f"its size line holds {sizes}, not rows, columns and entries")
+    if len(sizes) == 2:
+        # Of a symmetric array only one half is listed.
+        declared = sizes[0] * sizes[1] // 2 - max(sizes)
+        check_numbers(sizes[0] * sizes[1], n_bytes)
+    else:
+        declared = sizes[2]
+        check_nodes(max(sizes[:2]), n_bytes)
+    if declared > n_bytes // _SHORTEST_ENTRY[len(sizes)]:
+        raise ValueError(f"it declares {declared} entries, but {n_bytes} bytes follow")
+
+
+def _check_signs(content: bytes, start: int) -> None:
+    """Refuse what is no sign of a number."""
+    strange = content[start:].translate(None, _OF_NUMBERS)
+    if strange:
+        line = 1 + content.count(b"\n", 0, content.index(strange[:1], start))
+        raise ValueError(f"line {line}: {strange[:1]!r} where a number must stand")

@@ -5,18 +5,18 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from convexhc._extras import required
 from convexhc.graph import Graph
-from convexhc.io.arrays import read_members, read_npy, sparse_from
+from convexhc.io.arrays import read_members, read_mtx, read_npy, sparse_from
 from convexhc.io.border import border, most_numbers
 from convexhc.io.h5ad import read_h5ad
-from convexhc.io.matrix_market import read_mtx
 from convexhc.io.objects import read_networkx
 from convexhc.io.reading import Reading
-from convexhc.io.text import read_edge_list, read_text
+from convexhc.io.text import read_text
 
 # The attributes at the end of a line of an edge list, {'weight': 2.0}, and the weight in them.
 _ATTRIBUTES = re.compile(r"[ \t]*\{([^{}\n]*)\}[ \t]*$", re.MULTILINE)
@@ -48,13 +48,9 @@ def _ending(path: Path) -> str:
 
 
 def _parse_text(path: Path, reading: Reading) -> str:
+    content = _unpacked(path) if path.suffix.lower() == ".gz" else path.read_bytes()
     # utf-8-sig drops the byte-order mark that spreadsheets write.
-    return (
-        (_unpacked(path) if path.suffix.lower() == ".gz" else path.read_bytes())
-        .decode("utf-8-sig")
-        .replace("\r\n", "\n")
-        .replace("\r", "\n")
-    )
+    return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _unpacked(path: Path) -> bytes:
@@ -68,14 +64,13 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _parse_edge_list(path: Path, reading: Reading) -> str:
-    """The text of an edge list, whose lines may end in attributes as networkx writes them."""
-    return _ATTRIBUTES.sub(_weight_in, _parse_text(path, reading))
+    """The text of an edge list; attributes as networkx writes them are replaced by the weight."""
 
+    def weight_in(attributes: re.Match[str]) -> str:
+        found = _WEIGHT.search(attributes[1])
+        return f" {found[1]}" if found else ""
 
-def _weight_in(attributes: re.Match[str]) -> str:
-    """The weight among the attributes of an edge, as a column of its own."""
-    found = _WEIGHT.search(attributes[1])
-    return f" {found[1]}" if found else ""
+    return _ATTRIBUTES.sub(weight_in, _parse_text(path, reading))
 
 
 def _parse_npz(path: Path, reading: Reading) -> Any:
@@ -92,16 +87,10 @@ def _parse_npz(path: Path, reading: Reading) -> Any:
 
 def _parse_network(path: Path, reading: Reading) -> Any:
     networkx = required("networkx", f"reading {path.name!r}")
-    readers = {
-        ".graphml": networkx.read_graphml,
-        ".gexf": networkx.read_gexf,
-        ".net": networkx.read_pajek,
-    }
     kind = path.suffix.lower()
-    return readers[kind](path) if kind in readers else _parse_gml(networkx, path)
-
-
-def _parse_gml(networkx: Any, path: Path) -> Any:
+    if kind != ".gml":
+        name = "pajek" if kind == ".net" else kind[1:]
+        return getattr(networkx, f"read_{name}")(path)
     # Read by id, because networkx rejects files without labels; then named by unique labels.
     graph = networkx.read_gml(path, label="id")
     labels = [label for _, label in graph.nodes(data="label")]
@@ -114,13 +103,10 @@ def _matrix(content: Any, reading: Reading) -> Graph:
     return reading.matrix(content)
 
 
-def _cells(content: Any, reading: Reading) -> Graph:
-    return reading.matrix(*content)
-
-
 _Reader = tuple[Callable[[Path, Reading], Any], Callable[[Any, Reading], Graph]]
 _TEXT: _Reader = (_parse_text, read_text)
-_EDGES: _Reader = (_parse_edge_list, read_edge_list)
+_EDGES: _Reader = (_parse_edge_list, partial(read_text, may_be_matrix=False))
+_NETWORK: _Reader = (_parse_network, read_networkx)
 _TEXTS = {".csv": _TEXT, ".tsv": _TEXT, ".txt": _TEXT, ".edgelist": _EDGES, ".edges": _EDGES}
 # How the content is taken from a file, and how a graph is built from it.
 _READERS: dict[str, _Reader] = {
@@ -129,10 +115,10 @@ _READERS: dict[str, _Reader] = {
     ".mtx": (lambda path, _: read_mtx(path), _matrix),
     ".npy": (lambda path, _: read_npy(path), _matrix),
     ".npz": (_parse_npz, _matrix),
-    ".graphml": (_parse_network, read_networkx),
-    ".gml": (_parse_network, read_networkx),
-    ".gexf": (_parse_network, read_networkx),
-    ".net": (_parse_network, read_networkx),
-    ".h5ad": (lambda path, reading: read_h5ad(path, reading.key), _cells),
+    **dict.fromkeys((".graphml", ".gml", ".gexf", ".net"), _NETWORK),
+    ".h5ad": (
+        lambda path, reading: read_h5ad(path, reading.key),
+        lambda content, reading: reading.matrix(*content),
+    ),
 }
 SUFFIXES = tuple(_READERS)

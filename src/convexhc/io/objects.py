@@ -32,19 +32,9 @@ def read_networkx(graph: Any, reading: Reading) -> Graph:
     number = {name: i for i, name in enumerate(nodes)}
     edges = list(graph.edges(data=True))
     attributes = sorted({str(name) for _, _, values in edges for name in values})
-    weight = _edge_weights(
-        [values.get(reading.weight) for _, _, values in edges],
-        [(u, v) for u, v, _ in edges],
-        attributes,
-        reading,
-    )
-    return reading.network(
-        nodes,
-        [number[u] for u, _, _ in edges],
-        [number[v] for _, v, _ in edges],
-        weight,
-        directed=graph.is_directed(),
-    )
+    ends = [(number[u], number[v]) for u, v, _ in edges]
+    values = [values.get(reading.weight) for _, _, values in edges]
+    return _network(reading, nodes, ends, values, attributes, directed=graph.is_directed())
 
 
 def read_igraph(graph: Any, reading: Reading) -> Graph:
@@ -54,34 +44,35 @@ def read_igraph(graph: Any, reading: Reading) -> Graph:
     ends = graph.get_edgelist()
     attributes = graph.es.attributes()
     values = graph.es[reading.weight] if reading.weight in attributes else [None] * len(ends)
-    weight = _edge_weights(values, [(nodes[i], nodes[j]) for i, j in ends], attributes, reading)
-    tail, head = [i for i, _ in ends], [j for _, j in ends]
-    return reading.network(nodes, tail, head, weight, directed=graph.is_directed())
+    return _network(reading, nodes, ends, values, attributes, directed=graph.is_directed())
 
 
-def _edge_weights(
-    values: Sequence[Any],
-    ends: Sequence[tuple[Any, Any]],
-    attributes: Sequence[str],
+def _network(
     reading: Reading,
-) -> list[Any] | None:
-    """Weights of the edges; None if no edge has the default attribute, or none is wanted."""
-    if reading.weight is None:
-        return None
+    nodes: Sequence[Any],
+    ends: Sequence[tuple[int, int]],
+    values: Sequence[Any],
+    attributes: Sequence[str],
+    *,
+    directed: bool,
+) -> Graph:
+    """Read a network; edges without the default attribute have weight one, if none has it."""
     missing = [pair for pair, value in zip(ends, values, strict=True) if value is None]
-    if not missing:
-        return list(values)
-    if len(missing) < len(ends):
-        raise ValueError(
-            f"the edge {missing[0]!r} has no attribute {reading.weight!r} while other edges have: "
-            "give every edge one"
-        )
-    if reading.weight != DEFAULT_WEIGHT:
-        raise ValueError(
-            f"no edge has the attribute {reading.weight!r} asked for as weight: the attributes "
-            f"are {list(attributes)}"
-        )
-    return None
+    if reading.weight is not None and missing:
+        if len(missing) < len(ends):
+            pair = tuple(nodes[end] for end in missing[0])
+            raise ValueError(
+                f"the edge {pair!r} has no attribute {reading.weight!r} while other edges have: "
+                "give every edge one"
+            )
+        if reading.weight != DEFAULT_WEIGHT:
+            raise ValueError(
+                f"no edge has the attribute {reading.weight!r} asked for as weight: the "
+                f"attributes are {list(attributes)}"
+            )
+    weight = None if reading.weight is None or missing else list(values)
+    tail, head = [i for i, _ in ends], [j for _, j in ends]
+    return reading.network(nodes, tail, head, weight, directed=directed)
 
 
 def read_frame(frame: Any, reading: Reading) -> Graph:

@@ -184,15 +184,12 @@ def checked_columns(columns: Iterable[str | int] | None) -> tuple[str | int, ...
 def places_of(chosen: tuple[str | int, ...], columns: Sequence[Any]) -> tuple[int, int, int | None]:
     """Indices of the columns chosen by the caller, among those of a table."""
     words = [str(column) for column in columns]
-    if isinstance(chosen[0], str):
-        missing = [word for word in chosen if word not in words]
-        places = [] if missing else [words.index(str(word)) for word in chosen]
-    else:
-        missing = [place for place in chosen if int(place) > len(words)]
-        places = [] if missing else [int(place) - 1 for place in chosen]
+    known = words if isinstance(chosen[0], str) else list(range(1, len(words) + 1))
+    missing = [column for column in chosen if column not in known]
     if missing:
         raise ValueError(f"there is no column {missing[0]!r}: the columns are {words}")
-    return places[0], places[1], places[2] if len(places) == 3 else None
+    source, target, *weight = (known.index(column) for column in chosen)  # type: ignore[arg-type]
+    return source, target, weight[0] if weight else None
 
 
 def column_named(weight: str, columns: Sequence[Any]) -> int:

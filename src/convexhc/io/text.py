@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import csv
 import re
+import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
@@ -24,10 +26,26 @@ from convexhc.io.reading import (
     number_ends,
     places_of,
 )
-from convexhc.io.titles import is_title
 
 _COMMENT_MARKS = "#%"
 _WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
+# Words that head the two columns of edges, in pairs; neither case nor order matters.
+_TITLES = {
+    ("a", "b"),
+    ("child", "parent"),
+    ("citing", "cited"),
+    ("end", "start"),
+    ("destination", "origin"),
+    ("destination", "source"),
+    ("follower", "followee"),
+    ("head", "tail"),
+    ("interactor_a", "interactor_b"),
+    ("sender", "receiver"),
+    ("x", "y"),
+}
+# A word and the mark that tells its two columns apart: protein1, gene_a, id.x.
+_MARKED = re.compile(r"(?P<stem>[^\W\d_].*?)(?P<mark>[ _.-]?(?:[0-9]|[ABXYIJabxyij]))")
+_MARKS = {("1", "2"), ("0", "1"), ("a", "b"), ("x", "y"), ("i", "j")}
 
 
 @dataclass(frozen=True)
@@ -69,17 +87,12 @@ class _Table:
             raise self.fault(start + k // per_row, f"{cells[k]!r} is not a number") from None
 
 
-def read_edge_list(text: str, reading: Reading) -> Graph:
-    """Read the text of a file that holds edges: a square of numbers is no matrix."""
-    return read_text(text, reading, may_be_matrix=False)
-
-
 def read_text(text: str, reading: Reading, *, may_be_matrix: bool = True) -> Graph:
     """Read the text of a file by the rules of :func:`convexhc.io.as_graph`, in this order.
 
     A matrix with row and column names; a table of edges with known column names; a square of
     numbers, for up to three columns only if symmetric and not starting with integers; two or three
-    columns of edges; a matrix with row names only.
+    columns of edges; a matrix with row names only. ``may_be_matrix`` is false for a file of edges.
     """
     table = _read_table(text)
     width, height = table.width, table.height
@@ -193,7 +206,7 @@ def _has_title(table: _Table) -> bool:
         return not _is_number(table.header[2]) and table.header[2][:1].isalpha()
     if not table.body or _whole(table.body):
         return bool(table.body) and not _whole(table.header)
-    return is_title(table.header, table.body)
+    return _is_title(table.header, table.body)
 
 
 def _whole(cells: list[str]) -> bool:
@@ -217,3 +230,43 @@ def _read_edges(
         row = next(k for k, pair in enumerate(zip(*ends, strict=True)) if "" in pair)
         raise table.fault(start + row, "an end of the edge is blank")
     return reading.numbered_edges(_typed([str(name) for name in distinct]), tail, head, values)
+
+
+def _is_title(first: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether the first line of edges is a title: a warning says so, and doubt is an error.
+
+    ``first`` are its two cells, ``others`` those of all other lines. A title that is read as an
+    edge would become two more nodes.
+    """
+    known = set(others)
+    if any(name in known or not name[:1].isalpha() for name in first):
+        return False
+    one, other = first
+    if not _heads_columns(one, other, known):
+        raise ValueError(
+            f"line 1: is it a title or an edge? {one!r} and {other!r} occur on no other line. If "
+            f"it is a title, pass columns=({one!r}, {other!r}); if it is an edge, columns=(1, 2)"
+        )
+    warnings.warn(
+        f"line 1 is taken as the title of the columns {one!r} and {other!r}, which occur on no "
+        "other line; if it is an edge, pass columns=(1, 2)",
+        UserWarning,
+        stacklevel=2,
+    )
+    return True
+
+
+def _heads_columns(one: str, other: str, names: set[str]) -> bool:
+    """Whether two words look like the names of the two columns of edges, not like two nodes."""
+    pair = one.lower(), other.lower()
+    if pair in _TITLES or pair[::-1] in _TITLES:
+        return True
+    left, right = _MARKED.fullmatch(one), _MARKED.fullmatch(other)
+    if left is None or right is None or left["stem"].lower() != right["stem"].lower():
+        return False
+    marks = tuple(found["mark"].lower().lstrip(" _.-") for found in (left, right))
+    # Nodes named n1, n2, n3 are no title.
+    alike = (_MARKED.fullmatch(name) for name in names)
+    return marks in _MARKS and not any(
+        found is not None and found["stem"].lower() == left["stem"].lower() for found in alike
+    )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
-from convexhc._types import FloatArray, IntArray, Labels
+from convexhc._types import FloatArray, Labels
 from convexhc.metrics import variation_of_information
 from convexhc.path import Path
 from convexhc.path.scales import Scale
@@ -17,25 +16,16 @@ from convexhc.tree.clades import clades, common_leaves, leaves_in_order, transfe
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What one resample says about a path.
+    """What one resample says about a path."""
 
-    Attributes
-    ----------
-    transfer : (m,) ndarray
-        Transfer support of every merge of the tree; 1 where the resample has the same clade.
-    nodes : (n,) ndarray
-        Recovery of every node (`node_recovery`).
-    ami, vi : (L,) ndarrays
-        At every lam of the path: adjusted mutual information and variation of information of its
-        partition and that of the resample at the same lam.
-    scales : (S,) ndarray
-        For every scale: adjusted mutual information with the resample in as many clusters.
-    """
-
+    # Of every merge of the tree: transfer support, 1 where the resample has the same clade.
     transfer: FloatArray
+    # Of every node: `node_recovery`.
     nodes: FloatArray
+    # Of the partitions of both at every lam: adjusted mutual and variation of information.
     ami: FloatArray
     vi: FloatArray
+    # Adjusted mutual information of every scale with the resample in as many clusters.
     scales: FloatArray
 
 
@@ -51,28 +41,21 @@ class Reference:
         """Compare with the path of a resample. O(n m + L n) for m merges and L lam."""
         from sklearn.metrics import adjusted_mutual_info_score
 
-        pairs = [self._agreement(*pair) for pair in self._levels(other)]
-        ami, vi = np.array(pairs).T
+        levels = self.path.levels
+        ami, vi = np.array(
+            [self._agreement(level.labels, other.labels(lam=level.lam)) for level in levels]
+        ).T
         scales = [
             adjusted_mutual_info_score(scale.labels, other.labels(n_clusters=scale.n_clusters))
             for scale in self.scales
         ]
         return Comparison(
             transfer_support(self.path.tree, other.tree),
-            node_recovery(self.path.tree, other.tree, self.depth),
+            node_recovery(self.path.tree, other.tree),
             ami,
             vi,
             np.array(scales, dtype=np.float64),
         )
-
-    @cached_property
-    def depth(self) -> IntArray:
-        """Number of clades of every node but the root."""
-        return np.asarray(clades(self.path.tree)[:-1].sum(axis=0))
-
-    def _levels(self, other: Path) -> list[tuple[Labels, Labels]]:
-        """The partitions of both paths at every lam of the first."""
-        return [(level.labels, other.labels(lam=level.lam)) for level in self.path.levels]
 
     def _agreement(self, ours: Labels, theirs: Labels) -> tuple[float, float]:
         """AMI and variation of information of two partitions; neighbouring lam often share them."""
@@ -88,24 +71,13 @@ class Reference:
         return self._known[key]
 
 
-def node_recovery(reference: Tree, other: Tree, depth: IntArray | None = None) -> FloatArray:
-    """How well the clusters around each node are found again in another tree.
+def node_recovery(reference: Tree, other: Tree) -> FloatArray:
+    """How well the clusters around each node are found again in another tree of the same names.
 
     For a node i: the mean, over the clades A of ``reference`` that contain i, of the largest
     Jaccard index ``|A & B| / |A | B|`` with a clade B of ``other`` that contains i. The set of all
-    nodes is not one of the A. NaN for a node that is in no other clade.
-
-    Parameters
-    ----------
-    reference, other : Tree
-        Trees of the same names.
-    depth : (n,) int64 array, optional
-        Number of clades of ``reference`` that contain each node, if it is known.
-
-    Returns
-    -------
-    (n,) float64 array
-        1 if all clades of a node are found again. O(n m) for m merges.
+    nodes is not one of the A. 1 if all clades of a node are found again, NaN for a node that is in
+    no other clade. O(n m) for m merges.
 
     Examples
     --------
@@ -127,7 +99,5 @@ def node_recovery(reference: Tree, other: Tree, depth: IntArray | None = None) -
             np.maximum(best[merge], best[parent[n + merge]], out=best[merge])
         inside = masks[rows] & (size[rows, None] < n)
         total += np.where(inside, best[parent[leaf]].T, 0.0).sum(axis=0)
-    if depth is None:
-        depth = masks[:-1].sum(axis=0)
     with np.errstate(invalid="ignore"):
-        return np.asarray(total / depth)
+        return np.asarray(total / masks[:-1].sum(axis=0))

@@ -40,28 +40,12 @@ def draws(
     share: float,
     random_state: int,
 ) -> Iterator[Any]:
-    """Resamples of a graph or of a table with one row per point.
+    """Resamples of a graph or of a table of points; more of them begin with the same ones.
 
-    Parameters
-    ----------
-    observed : Graph or (n, d) array
-        What was observed.
-    resample : {"drop", "edges", "weights", "columns"}
-        "drop": every edge is kept with probability ``share``. "edges": as many edges as there are,
-        drawn with replacement; an edge drawn twice counts twice. "weights": the weights are counts,
-        and as many events as their sum are drawn with replacement. "columns": as many columns as
-        there are, drawn with replacement.
-    n_resamples : int
-        Number of resamples; a larger number begins with the same ones.
-    share : float
-        Probability that an edge is kept, for "drop".
-    random_state : int
-        Seed.
-
-    Yields
-    ------
-    Graph or (n, d) array
-        All nodes are kept. O(E) or O(n d) each.
+    "drop": every edge is kept with probability ``share``. "edges": as many edges as there are,
+    drawn with replacement; an edge drawn twice counts twice. "weights": the weights are counts, and
+    as many events as their sum are drawn with replacement. "columns": as many columns as there are,
+    drawn with replacement. All nodes are kept. O(E) or O(n d) each.
 
     Examples
     --------

@@ -96,7 +96,9 @@ def support(
     # Drawn first, so that bad options are refused before anything is solved.
     resampled = dict(enumerate(samples))
     whole = cluster(observed, **options) if path is None else path
-    _check_nodes(observed, whole)
+    n = observed.n if isinstance(observed, Graph) else len(observed)
+    if len(whole.names) != n:
+        raise ValueError(f"the path has {len(whole.names)} nodes, and what was observed has {n}.")
     reference = Reference(whole, whole.scales)
     found: dict[int, Comparison] = {}
     line = ProgressLine(sys.stderr) if progress is True else progress
@@ -136,13 +138,7 @@ def path_support(path: Path, **settings: Any) -> Support:
 
 
 def options_of(path: Path) -> dict[str, Any]:
-    """The options of `convexhc.cluster` that made a path of a graph.
-
-    Raises
-    ------
-    ValueError
-        The path was made from a similarity or from points, which it does not hold.
-    """
+    """The options of `convexhc.cluster` that made a path of a graph, which holds the graph."""
     recorded = path.provenance.options
     made = recorded.get("similarity")
     # Only features of a diffusion on the graph itself have an edge of noise.
@@ -174,10 +170,3 @@ def _observed(G: ArrayLike | Any, options: dict[str, Any]) -> Graph | FloatArray
             "graph or the points that it was made from, and similarity=... that makes it."
         )
     return as_graph(G)
-
-
-def _check_nodes(observed: Graph | FloatArray, path: Path) -> None:
-    """Refuse a path of another number of nodes."""
-    n = observed.n if isinstance(observed, Graph) else len(observed)
-    if len(path.names) != n:
-        raise ValueError(f"the path has {len(path.names)} nodes, and what was observed has {n}.")

@@ -205,7 +205,10 @@ class Support:
         }
         labels = np.array([scale.labels for scale in self.scales], dtype=np.int64)
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        arrays |= {"linkage": self.tree.Z, "labels": labels.reshape(len(self.scales), -1)}
+        arrays |= {
+            "linkage": self.tree.Z,
+            "labels": labels.reshape(len(self.scales), len(self.nodes)),
+        }
         write_npz(file, text, arrays)
 
     @classmethod
@@ -214,34 +217,29 @@ class Support:
         return read_npz(file, "support", _unpack)
 
 
-_ARRAYS = (
-    "share",
-    "transfer",
-    "nodes",
-    "lambdas",
-    "n_clusters",
-    "ami",
-    "vi",
-    "scale_agreement",
-)
+# Arrays of a file, and their axes.
+_ARRAYS = {
+    "share": ("merges",),
+    "transfer": ("merges",),
+    "nodes": ("nodes",),
+    "lambdas": ("levels",),
+    "n_clusters": ("levels",),
+    "ami": ("resamples", "levels"),
+    "vi": ("resamples", "levels"),
+    "scale_agreement": ("resamples", "scales"),
+}
 
 
 def _unpack(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Support:
     """Support from its file; ValueError if the shapes do not fit."""
     names = decode_names(text["names"])
     tree = Tree.from_linkage(arrays["linkage"], names=names, root_joins=int(text["root_joins"]))
+    n, count = tree.n_leaves, len(text["scales"])
     rows, levels = arrays["ami"].shape
-    m, n, count = tree.nodes.n_merges, tree.n_leaves, len(text["scales"])
-    shapes = {
-        "share": (m,),
-        "transfer": (m,),
-        "nodes": (n,),
-        "lambdas": (levels,),
-        "n_clusters": (levels,),
-        "vi": (rows, levels),
-        "scale_agreement": (rows, count),
-    }
-    for name, shape in shapes.items():
+    sizes = {"merges": tree.nodes.n_merges, "nodes": n, "levels": levels, "scales": count}
+    sizes["resamples"] = rows
+    for name, axes in _ARRAYS.items():
+        shape = tuple(sizes[axis] for axis in axes)
         if arrays[name].shape != shape or arrays[name].dtype.kind not in "iuf":
             raise ValueError(f"{name} is not of shape {shape}")
     if count and arrays["labels"].shape != (count, n):

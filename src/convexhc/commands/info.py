@@ -1,25 +1,110 @@
-"""`convexhc info` of results: the folder of a fit, finished or not, or a saved file."""
+"""`convexhc info`: the size of a graph and the cost of a fit; or the results of one."""
 
 from __future__ import annotations
 
 import os
+import time
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path as File
 from typing import Any
 
-from convexhc._text import clock, counted
-from convexhc.commands.folder import FILES, Folder, resume_command
+import numpy as np
+
+from convexhc._text import clock, counted, format_number
+from convexhc.api.options import Options
+from convexhc.api.single_lam import read_problem
+from convexhc.commands.costs import COSTS, feature_cost, road
+from convexhc.commands.folder import Folder, resume_command
+from convexhc.commands.inputs import in_features, kernel_of, read_graph, weights_of
 from convexhc.commands.messages import Refusal, Say
+from convexhc.graph import Graph
 from convexhc.io.archive import kind_of
+from convexhc.model.problem import FusionProblem
 from convexhc.path import Level, Path
 from convexhc.path.checkpoint import solved_so_far
+from convexhc.progress_line import ProgressLine
 from convexhc.resampling.support import Support
+from convexhc.similarity.diffusion_time import N_FEATURES
+from convexhc.solvers.choose import choose_method
+from convexhc.solvers.loop import run as solve
+from convexhc.solvers.memory import available, path_estimate
 from convexhc.solvers.solution import Solution, Status
 from convexhc.version import __version__
 
 
-def describe_saved(file: File, say: Say) -> bool:
+def info(options: Namespace, say: Say, progress: ProgressLine) -> None:
+    """Print the size of a graph and the cost of a fit; or describe the results of a fit."""
+    if _describe_saved(File(options.graph), say):
+        return
+    graph = read_graph(options)
+    kernel = kernel_of(graph, options.similarity, options.shift)
+    problem = None if in_features(options) else _paper_problem(kernel, options)
+    count, _ = graph.components()
+    n_isolated = graph.n - np.union1d(graph.tail, graph.head).size
+    say(f"{counted(graph.n, 'node')}, {_edges(graph, 'edge')}")
+    say(f"{counted(count, 'connected component')}, {counted(n_isolated, 'isolated node')}")
+    if kernel is not graph:
+        say(f"similarity {options.similarity}: {_edges(kernel, 'similar pair')}")
+    say(f"a fit: {road(options, graph.n)}")
+    if problem is None:
+        needed, seconds = feature_cost(options, graph)
+        say(f"memory: about {_of_free(needed)}, in feature space ({N_FEATURES} features)")
+        say(f"time: about {clock(seconds)} on one idle core, for a whole path")
+    else:
+        _say_cost(problem, say)
+
+
+def _paper_problem(kernel: Graph, options: Namespace) -> FusionProblem:
+    """The paper's problem on a similarity, to estimate what a fit costs."""
+    weights = weights_of(options)
+    if weights == "multiscale":
+        # An edge joins two nodes.
+        weights = COSTS.pairs_per_row // 2
+    try:
+        return read_problem(kernel, 0.0, weights=weights, options=Options())[1]
+    except ValueError as error:
+        raise Refusal(str(error)) from error
+
+
+def _say_cost(problem: FusionProblem, say: Say) -> None:
+    """Memory from the sizes of the arrays, time from a few iterations."""
+    method = choose_method(problem)
+    needed, free = path_estimate(problem, method.name, keep=False), available()
+    say(f"memory: about {_of_free(needed)}, with method {method.name}")
+    if free is not None and needed > free:
+        say("that does not fit: keep fewer neighbours, as with --weights 10")
+        return
+    # The first iteration may include compilation.
+    solve(problem.at(1.0), method, tol=0.0, max_iter=1)
+    begun = time.monotonic()
+    solve(problem.at(1.0), method, tol=0.0, max_iter=5)
+    each = (time.monotonic() - begun) / 5
+    low, high = (clock(each * count) for count in (COSTS.min_iterations, COSTS.max_iterations))
+    say(f"time: about {low} to {high} for a whole path")
+
+
+def _edges(graph: Graph, noun: str) -> str:
+    """Number of edges, density and range of weights."""
+    pairs = graph.n * (graph.n - 1) / 2
+    if not graph.n_edges:
+        return f"no {noun}s"
+    low, high = float(graph.weight.min()), float(graph.weight.max())
+    weights = f"weight {low:.4g}" if low == high else f"weights {low:.4g} to {high:.4g}"
+    share = 100.0 * graph.n_edges / pairs
+    return f"{counted(graph.n_edges, noun)} ({format_number(share)} % of all pairs), {weights}"
+
+
+def _of_free(count: int) -> str:
+    """Bytes in MB or GB, and the free memory if that is known."""
+    free = available()
+    sizes = [count, free] if free else [count]
+    words = [f"{size / 1e6:.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB" for size in sizes]
+    return " of ".join(words) + (" free" if free else "")
+
+
+def _describe_saved(file: File, say: Say) -> bool:
     """Describe a folder or a file of results; False if it is neither."""
     if file.is_dir():
         _describe_folder(Folder(file), say)
@@ -45,9 +130,9 @@ def describe_saved(file: File, say: Say) -> bool:
 def _describe_folder(folder: Folder, say: Say) -> None:
     if not folder.finished() and not folder.checkpoint.exists():
         raise Refusal(
-            f"{folder.root} is a folder without a run: looked for {FILES[-1]} of a finished one "
-            f"and {folder.checkpoint.name} of an unfinished one. Name a graph file, or the folder "
-            "that convexhc fit -o wrote."
+            f"{folder.root} is a folder without a run: looked for {folder.record_name} of a "
+            f"finished one and {folder.checkpoint.name} of an unfinished one. Name a graph file, "
+            "or the folder that convexhc fit -o wrote."
         )
     if folder.finished():
         run = folder.run()
