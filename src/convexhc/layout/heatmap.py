@@ -11,17 +11,9 @@ from convexhc._types import FloatArray, IntArray, Labels
 
 
 def binned_matrix(matrix: Any, order: IntArray, *, max_cells: int) -> tuple[FloatArray, FloatArray]:
-    """Means of a square matrix over cells, in the order of the nodes given, and the cells' borders.
+    """Means of a square matrix over cells, in an order of the nodes, and the borders of the cells.
 
-    At most ``max_cells`` cells per side; with fewer nodes, the permuted entries themselves. Borders
-    run from 0 to n. A sparse matrix stays sparse.
-
-    Examples
-    --------
-    >>> cells, borders = binned_matrix(np.eye(4), np.array([0, 2, 1, 3]), max_cells=2)
-    >>> cells, borders
-    (array([[0.5, 0. ],
-           [0. , 0.5]]), array([0., 2., 4.]))
+    At most ``max_cells`` cells per side; with fewer nodes, the permuted entries themselves.
     """
     c = min(order.size, max_cells)
     cell = cell_of_node(order, c)
@@ -45,13 +37,7 @@ def cell_of_node(order: IntArray, n_cells: int) -> IntArray:
 
 
 def block_borders(labels: Labels, order: IntArray) -> IntArray:
-    """Positions at which the cluster changes along an order, including both ends.
-
-    Examples
-    --------
-    >>> block_borders(np.array([0, 1, 0, 1]), np.array([0, 2, 1, 3]))
-    array([0, 2, 4])
-    """
+    """Positions at which the cluster changes along an order, including both ends."""
     ordered = labels[order]
     changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     return np.concatenate([[0], changes, [ordered.size]]).astype(np.int64)
@@ -61,11 +47,6 @@ def color_limit(cells: FloatArray) -> float:
     """Value at which the colour scale saturates: the 99 % quantile of nonzero off-diagonal sizes.
 
     The diagonal of a similarity, and of pi at small lam, is much larger than the other entries.
-
-    Examples
-    --------
-    >>> color_limit(np.array([[9.0, 0.5], [0.5, 9.0]]))
-    0.5
     """
     largest = float(np.abs(cells).max())
     sizes = np.abs(cells[~np.eye(len(cells), dtype=bool)])

@@ -53,12 +53,7 @@ def palette(n: int, *, dark: bool = False) -> tuple[str, ...]:
 
     Six colours of Okabe and Ito, followed by a farthest-point sequence: each colour maximises the
     smallest Oklab distance to all before it, in normal, protanope and deuteranope vision. The dark
-    variant keeps the hues and raises the lightness. The sequence is computed once.
-
-    Examples
-    --------
-    >>> palette(3)
-    ('#0072b2', '#e69f00', '#009e73')
+    variant keeps the hues and raises the lightness.
     """
     colors = _sequence(dark)
     return tuple(colors[rank % N_COLORS] for rank in range(n))

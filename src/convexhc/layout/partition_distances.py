@@ -25,14 +25,6 @@ def partition_distances(path: Path, *, max_levels: int = 60) -> PartitionDistanc
 
     Consecutive equal partitions count as one level; an evenly spaced sample represents more than
     ``max_levels`` of them, M. O(M^2 n log n).
-
-    Examples
-    --------
-    >>> import convexhc
-    >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
-    >>> found = partition_distances(convexhc.solve_path(K, [0.001, 0.5, 0.6, 100.0]))
-    >>> found.levels, found.distance.round(2)[0]
-    (array([0, 1, 3]), array([0.  , 0.61, 1.  ]))
     """
     partitions = path.partitions
     changed = np.append(True, (partitions[1:] != partitions[:-1]).any(axis=1))

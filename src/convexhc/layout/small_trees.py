@@ -27,13 +27,6 @@ def small_tree(nodes: Nodes, rank: FloatArray, clusters: Labels) -> SmallTree:
     """Lay out a tree after a reference: children in the order of the mean ``rank`` of their leaves.
 
     ``clusters`` are those of the reference, for the colours. O((n + m) c) for c of them.
-
-    Examples
-    --------
-    >>> from convexhc.tree import Tree
-    >>> tree = Tree.from_linkage([[0, 1, 1.0, 2], [2, 3, 2.0, 3]])
-    >>> small_tree(tree.nodes, np.array([1.0, 2.0, 0.0]), np.array([0, 0, 1])).place
-    array([1, 2, 0, 1, 0])
     """
     counts = np.zeros((nodes.parent.size, int(clusters.max()) + 1))
     counts[np.arange(nodes.n_leaves), clusters] = 1.0
@@ -73,14 +66,7 @@ def relative_heights(nodes: Nodes) -> FloatArray:
 
 
 def depth_heights(nodes: Nodes) -> FloatArray:
-    """Heights from 0 to 1 by depth alone: leaves at 0, the root at 1.
-
-    Examples
-    --------
-    >>> from convexhc.tree import Tree
-    >>> depth_heights(Tree.from_linkage([[0, 1, 1.0, 2], [2, 3, 2.0, 3]]).nodes)
-    array([0. , 0. , 0. , 0.5, 1. ])
-    """
+    """Heights from 0 to 1 by depth alone: leaves at 0, the root at 1."""
     depth = [0] * nodes.parent.size
     for node, parent in enumerate(nodes.parent[:-1].tolist()):
         depth[parent] = max(depth[parent], depth[node] + 1)

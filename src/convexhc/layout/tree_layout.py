@@ -28,13 +28,6 @@ def tree_branches(tree: Tree, *, max_leaves: int | None = None) -> Branches:
 
     A truncated tree starts at the finest level with at most ``max_leaves`` clusters; each of them
     becomes a leaf. O(n log n), without recursion.
-
-    Examples
-    --------
-    >>> tree = Tree.from_partitions([1.0, 2.0], [[0, 0, 1, 1, 2], [0, 0, 0, 0, 0]])
-    >>> shown = tree_branches(tree, max_leaves=3)
-    >>> shown.leaves, shown.children, shown.position[shown.merges]
-    (array([5, 6, 4]), [[5, 6, 4]], array([1.]))
     """
     nodes = tree.nodes
     n = nodes.n_leaves
@@ -62,14 +55,7 @@ class Rectangles:
 
 
 def tree_rectangles(tree: Tree) -> Rectangles:
-    """Rectangles of an icicle plot; those that exist at any one lam tile the leaves. O(n).
-
-    Examples
-    --------
-    >>> tree = Tree.from_partitions([1.0, 2.0], [[0, 0, 1], [0, 0, 0]])
-    >>> tree_rectangles(tree).lam_to
-    array([ 1.,  1.,  2.,  2., inf])
-    """
+    """Rectangles of an icicle plot; those that exist at any one lam tile the leaves. O(n)."""
     nodes = tree.nodes
     start = nodes.place.astype(np.float64)
     lam_to = np.append(nodes.height[nodes.parent[:-1]], np.inf)
@@ -77,26 +63,7 @@ def tree_rectangles(tree: Tree) -> Rectangles:
 
 
 def enclosing_cluster(tree: Tree, labels: Labels) -> IntArray:
-    """Cluster of a partition that contains each node of the tree; -1 for nodes with leaves of two.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of a path.
-    labels : (n,) int array
-        A cut or a pruning of that tree, labelled from 0.
-
-    Returns
-    -------
-    (n + m,) int64 array
-        O(n).
-
-    Examples
-    --------
-    >>> tree = Tree.from_partitions([1.0, 2.0], [[0, 0, 1], [0, 0, 0]])
-    >>> enclosing_cluster(tree, tree.labels(n_clusters=2))
-    array([ 0,  0,  1,  0, -1])
-    """
+    """Cluster of a cut or a pruning that contains each node; -1 above the clusters."""
     nodes = tree.nodes
     cluster = labels.tolist() + [None] * nodes.n_merges
     for node, parent in enumerate(nodes.parent[:-1].tolist()):

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 def suggested_partitions(
     path: Path, min_cluster_size: int | None = None, suggested: Labels | None = None
 ) -> dict[str, Labels]:
-    """Labels by column name: ``cluster``, the suggested ones; ``clusters_<k>``, other scales.
-
-    The other scales are those of `Path.scales`, from coarse to fine, each as the best pruning of
-    the tree into that many clusters.
-    """
+    """Labels by column: ``cluster``, the suggested ones; ``clusters_<k>``, each other scale."""
     first = path.suggestion.labels if suggested is None else suggested
     found = {"cluster": first}
     for scale in reversed(path.scales):

@@ -97,12 +97,11 @@ class Scale:
 def scales_of(path: Path) -> tuple[Scale, ...]:
     """Up to three scales of a path, from fine to coarse; empty if none is worth naming.
 
-    A scale lasts: while lam doubles, the clusters that are not small (`default_min_cluster_size`)
-    hold most of the nodes, and each lies in another cluster of the pruning into as many. And it
-    is informative: its modularity is at least half of the largest of these scales and of the
-    suggested one, and for points there are valleys of density between its clusters. The widest come
-    first where there are more than three. None is listed if the graph has no groups beyond chance,
-    or if the path collapses.
+    A scale lasts: while lam doubles, the clusters that are not small hold most of the nodes, and
+    each lies in another cluster of the pruning into as many. And it is informative: its modularity
+    is at least half of the largest of these scales and of the suggested one, and for points there
+    are valleys of density between its clusters. The widest are kept where there are more than
+    three. None is listed if the graph has no groups beyond chance, or if the path collapses.
     """
     if path.collapses or (path.structure and path.structure.tested and not path.structure.found):
         return ()

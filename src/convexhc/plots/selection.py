@@ -48,13 +48,6 @@ def select_level(
     """Select the clusters that a figure shows; a solution has only one level.
 
     A number of clusters is a pruning, by default the suggested one; a lam is a level.
-
-    Raises
-    ------
-    ValueError
-        Both n_clusters and lam, or either for a solution.
-    TypeError
-        Neither a path nor a solution.
     """
     if isinstance(result, Solution):
         if n_clusters is not None or lam is not None:
@@ -103,8 +96,7 @@ def select_cut(
 ) -> tuple[Labels, float | None]:
     """Labels that a figure of a tree shows, and where on the lam axis they are a cut, if anywhere.
 
-    A number of clusters is a pruning of a path, by default the suggested one, and a level of a tree
-    alone; a lam is a cut of either.
+    A number of clusters is a pruning of a path, by default the suggested one, or a level of a tree.
     """
     tree = check_tree(result)
     check_one_scale(n_clusters, lam)

@@ -96,12 +96,6 @@ def lam_limits(lambdas: FloatArray, *, margin: float = 0.05) -> Limits:
     """Limits of a logarithmic axis for some lam, with a margin as a fraction of its length.
 
     Zeros have no place on the axis and are ignored.
-
-    Examples
-    --------
-    >>> low, high = lam_limits(np.array([0.0, 1.0, 100.0]), margin=0.5)
-    >>> round(low, 6), round(high, 6)
-    (0.1, 1000.0)
     """
     positive = lambdas[(lambdas > 0) & np.isfinite(lambdas)]
     if positive.size == 0:

@@ -19,11 +19,6 @@ def attribute_data(
 
     Categories have their agreement (adjusted mutual information, adjusted Rand index) with every
     level and with the labels of every suggested scale, over the nodes whose value is known.
-
-    Raises
-    ------
-    ValueError
-        Not one value per node.
     """
     found = []
     for name, values in attributes.items():

@@ -46,8 +46,7 @@ def _shades(values: FloatArray, limit: float) -> IntArray:
 def assignment_data(path: Path, order: IntArray) -> dict[str, Any] | None:
     """Centroids of each level, or of a sample, in tree order; None if none were kept.
 
-    Each level has its own colour scale, as entries range from 1 down to 1/n. A level has one row
-    per cluster, in the order of their first members, or one row per cell if rows are averaged.
+    A level has its own colour scale, and one row per cluster by first member, or per averaged cell.
     """
     kept = _levels_with_centroids(path)
     if not kept:

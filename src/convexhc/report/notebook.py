@@ -50,15 +50,7 @@ def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
 
 
 def sparkline(path: Path) -> str:
-    """Number of clusters over lam as a small SVG, both on logarithmic scales.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import convexhc
-    >>> "from 2 clusters to 1 as λ" in sparkline(convexhc.solve_path(np.eye(2) + 1, [0.1, 10.0]))
-    True
-    """
+    """Number of clusters over lam as a small SVG, both on logarithmic scales."""
     width, height, margin = 220, 48, 4
     lam, counts = path.lambdas, path.n_clusters
     positive = lam[lam > 0]

@@ -75,10 +75,9 @@ def finite_or_none(value: float) -> float | None:
 
 
 def label_changes(partitions: list[Labels]) -> dict[str, Any]:
-    """Encode partitions by the changes from each one to the next.
+    """Encode partitions by the changes from each to the next, starting from single nodes.
 
-    A partition is stored as the smallest member of the cluster of each node. It starts from single
-    nodes. Each node changes only a few times, whatever the number of levels.
+    A partition is stored as the smallest member of the cluster of each node, which changes rarely.
     """
     before = np.arange(len(partitions[0]))
     counts, nodes, firsts = [], [], []

@@ -25,9 +25,8 @@ def fill_template(
 ) -> str:
     """Fill a template; the content security policy allows only this style and this script.
 
-    ``page``, styles and scripts are names of files of this package; the template has placeholders
-    in double braces, styles and scripts are joined in their order. ``data`` are values for JSON,
-    which the scripts read. The title and the summary, shown where there is no JavaScript, are plain
+    ``page``, styles and scripts are files of this package, joined in their order; ``data`` are
+    values for JSON, which the scripts read; the title and the summary, for no JavaScript, are plain
     text.
     """
     style = "".join(_read(name) for name in styles)

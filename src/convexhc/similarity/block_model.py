@@ -27,31 +27,18 @@ SETTINGS = BlockModelSettings()
 
 
 def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array:
-    """Soft group memberships under a degree-corrected block model, refined from a partition.
+    """Soft group memberships (n, k) under a degree-corrected block model, refined from a partition.
 
     Edges are Poisson with mean ``d_i d_j w / (2m)``, where w is ``w_g`` if both ends are in group g
-    and ``w_out`` otherwise (Karrer and Newman 2011, with one density between all groups).
-    Damped mean-field updates:
+    and ``w_out`` otherwise (Karrer and Newman 2011, with one density between all groups); weights,
+    relative to their mean, count as numbers of edges. Damped mean-field updates of all nodes at
+    once:
 
         q_ig  proportional to  exp( log(w_g / w_out) (A q)_ig - (w_g - w_out) d_i vol_g / (2m) ),
 
-    with the densities estimated from q before each update. All nodes are updated in parallel, so
-    the result does not depend on their order. Weights, relative to their mean, count as
-    numbers of edges.
-
-    Returns (n, k), rows that sum to one up to dropped entries; groups may become empty. If the
-    groups contain no more edges than expected by chance, the initial partition. O(E k) per update;
-    above a million entries only groups that a node has edges to are considered, and an update is
-    O(E) for memberships that are nearly decided.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> A = sparse.csr_array(np.kron(np.eye(2), np.ones((5, 5))) - np.eye(10))
-    >>> start = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
-    >>> memberships(A, start).argmax(axis=1)
-    array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    with the densities estimated from q before each update. The initial partition if its groups
+    contain no more edges than expected by chance; groups may become empty. O(E k) per update; above
+    a million entries only groups that a node has edges to are considered.
     """
     n, k = adjacency.shape[0], int(labels.max()) + 1
     mean = float(adjacency.data.mean()) if adjacency.nnz else 1.0
@@ -112,9 +99,7 @@ def _sparse_memberships(
 def _densities(
     edges: FloatArray, volume: FloatArray, total: float
 ) -> tuple[FloatArray | None, float]:
-    """Ratios of observed to expected edges, inside each group and between groups.
-
-    ``edges`` is the observed weight inside each group, counted from both ends.
+    """Observed over expected edges inside each group, counted from both ends, and between groups.
 
     The first is None if the groups contain no more edges than expected, or cover everything.
     """
@@ -132,14 +117,7 @@ def _densities(
 
 
 def modularity(adjacency: sparse.csr_array, labels: Labels) -> float:
-    """Newman's modularity: weight share inside groups minus its expectation given the degrees.
-
-    Examples
-    --------
-    >>> A = sparse.csr_array(np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6))
-    >>> modularity(A, np.array([0, 0, 0, 1, 1, 1]))
-    0.5
-    """
+    """Newman's modularity: weight share inside groups minus its expectation given the degrees."""
     entries = adjacency.tocoo()
     row, column = entries.coords
     total = float(entries.data.sum())
@@ -151,17 +129,10 @@ def modularity(adjacency: sparse.csr_array, labels: Labels) -> float:
 
 
 def merged_groups(adjacency: sparse.csr_array, labels: Labels, counts: list[int]) -> list[Labels]:
-    """Merge the groups of a partition pairwise, and return it at given numbers of groups.
+    """The partition after merging groups pairwise, at each of some numbers of groups.
 
-    Each step merges the pair of largest ``e_ab / (d_a d_b)``, the ratio of the observed to the
-    expected edges between a and b (Paris, Bonald et al. 2018). One partition per count, labelled
-    0, 1, ...; no count may exceed the number k of groups. O(E + k^3) time.
-
-    Examples
-    --------
-    >>> A = sparse.csr_array(np.kron(np.eye(2), np.ones((4, 4))) + 0.1)
-    >>> merged_groups(A, np.arange(8) // 2, [2])[0]
-    array([0, 0, 0, 0, 1, 1, 1, 1])
+    The pair of largest ``e_ab / (d_a d_b)``, observed over expected edges, is merged first (Paris,
+    Bonald et al. 2018). O(E + k^3) time.
     """
     group = numbered(labels)
     k = int(group.max()) + 1

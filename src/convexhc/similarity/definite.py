@@ -162,11 +162,11 @@ def _has_cholesky(graph: Graph, margin: float) -> bool:
 
 
 def _lanczos(graph: Graph) -> tuple[float, float]:
-    """Return the lowest Ritz value and its residual norm.
+    """The lowest Ritz value and its residual norm, by Lanczos without reorthogonalisation.
 
-    Without reorthogonalisation: lost orthogonality repeats converged eigenvalues and leaves the
-    extreme ones correct. The number of products is bounded, also when hundreds of eigenvalues
-    lie at zero, as for 2-hop similarities.
+    Lost orthogonality repeats converged eigenvalues and leaves the extreme ones correct. The number
+    of products is bounded even where hundreds of eigenvalues lie at zero, as for 2-hop
+    similarities.
     """
     # A dense product is faster than a sparse one well before the matrix is full.
     full = graph.n_edges > graph.n**2 // 10

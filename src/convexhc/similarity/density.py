@@ -22,22 +22,12 @@ class Density:
 
 
 def point_density(X: Any, graph: Graph) -> Density:
-    """Nearest-neighbour estimate of the log-density.
+    """Nearest-neighbour estimate of the log-density, ``-d log r`` with d the intrinsic dimension.
 
-    ``-d log r`` with d the intrinsic dimension. At a point r is the distance to its 7th neighbour;
-    at the midpoint of an edge it is the largest of r at both ends and half the length of the edge.
-    d is the maximum-likelihood estimate of Levina and Bickel (2005) from 15 neighbours, its inverse
-    averaged over the points (MacKay and Ghahramani 2005).
-
-    All zeros if all points coincide. The standard error is about ``1 / sqrt(7)`` in any dimension.
-    ValueError or TypeError unless X is a table of finite numbers with one row per node.
-
-    Examples
-    --------
-    >>> X = [[0.1 * i] for i in range(10)] + [[5.0], [9.0]]
-    >>> found = point_density(X, Graph.from_edges(12, [0, 9], [1, 10]))
-    >>> bool(found.nodes[1] > found.nodes[11]), bool(found.edges[0] > found.edges[1])
-    (True, True)
+    At a point r is the distance to its 7th neighbour; at the midpoint of an edge the largest of r
+    at both ends and half the length of the edge. d is the maximum-likelihood estimate of Levina and
+    Bickel (2005) from 15 neighbours, its inverse averaged over the points (MacKay and Ghahramani
+    2005). All zeros if all points coincide. The standard error is about ``1 / sqrt(7)``.
     """
     points, _ = read_points(X)
     n = len(points)

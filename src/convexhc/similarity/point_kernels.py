@@ -165,11 +165,10 @@ def read_points(X: Any) -> tuple[FloatArray, list[Hashable]]:
 
 
 def nearest_neighbors(points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
-    """Distances to the k nearest other points, in increasing order, and their indices.
+    """Distances to the k nearest other points, increasing, and their indices; both (n, k).
 
-    Both (n, k). The distances are computed from differences of coordinates, so that coinciding
-    points have distance exactly zero; the search may expand ``|x - y|^2``, which leaves round-off
-    that depends on the unit of length.
+    From differences of coordinates, so coinciding points have distance exactly zero: the search may
+    expand ``|x - y|^2``, which leaves round-off that depends on the unit of length.
     """
     if k == 0:
         return np.zeros((len(points), 0)), np.zeros((len(points), 0), dtype=np.int64)

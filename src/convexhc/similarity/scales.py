@@ -53,20 +53,11 @@ def refined_scales(
 ) -> Scales:
     """Partition a graph into 2, 3, 4, 6, 8, 11, ... groups.
 
-    Three initial partitions per number of groups: Ward's tree of the features; Ward's tree of
-    features that have diffused further, which shows groups of groups; and the finest partition with
-    groups merged by the edges between them (`merged_groups`). Each is refined by a block model
-    (`memberships`), and the one of largest modularity is kept. Unless ``thorough``, only the first
-    initial partition is tried. O(n^2) memory for Ward's tree up to 4000 nodes, then O(n); O(E k)
-    time for k groups.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> A = sparse.csr_array(np.kron(np.eye(4), np.ones((5, 5))) + 0.1)
-    >>> refined_scales(A, np.kron(np.eye(4), np.ones((5, 1)))).n_groups
-    (2, 3, 4, 6)
+    Three initial partitions per number of groups, or if not ``thorough`` the first of them: Ward's
+    tree of the features; Ward's tree of features that have diffused further, which shows groups of
+    groups; and the finest partition with groups merged by the edges between them. Each is refined
+    by a block model, and the one of largest modularity is kept. O(n^2) memory for Ward's tree up to
+    4000 nodes, then O(n); O(E k) time for k groups.
     """
     counts = _group_counts(len(features))
     if not counts:
@@ -88,22 +79,13 @@ def refined_scales(
 def _best_candidate(
     adjacency: sparse.csr_array, candidates: Sequence[sparse.csr_array]
 ) -> sparse.csr_array:
-    """The memberships of largest modularity; of those equal to round-off, the first.
-
-    Round-off depends on the order of the nodes, the choice must not.
-    """
+    """The first memberships of largest modularity, up to round-off: that depends on the order."""
     scores = np.array([modularity(adjacency, hard_labels(q)) for q in candidates])
     return candidates[int(np.argmax(scores >= scores.max() - TIE))]
 
 
 def hard_labels(q: sparse.csr_array) -> Labels:
-    """Group of largest membership of each node, the first of several.
-
-    Examples
-    --------
-    >>> hard_labels(sparse.csr_array(np.array([[0.5, 0.5, 0.0], [0.0, 0.2, 0.8]])))
-    array([0, 2])
-    """
+    """Group of largest membership of each node, the first of several."""
     q.sort_indices()
     count = np.diff(q.indptr)
     row = np.repeat(np.arange(count.size), count)

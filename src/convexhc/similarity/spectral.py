@@ -68,8 +68,7 @@ def spectral_features(K: Any, n_components: int = 10) -> FloatArray:
 def leading_eigenpairs(matrix: sparse.csr_array, count: int) -> tuple[FloatArray, FloatArray]:
     """Largest eigenvalues of a symmetric matrix, in decreasing order, and their eigenvectors.
 
-    The entry of largest size in each vector is positive. Lanczos with a fixed start; dense for
-    small matrices and for nearly the whole spectrum.
+    The entry of largest size in each vector is positive. Dense for small matrices.
     """
     n = matrix.shape[0]
     if count >= n - 1 or n <= DENSE_NODES:

@@ -73,20 +73,13 @@ class Structure:
 
 
 def group_structure(A: Any, *, random_state: int = 0) -> Structure:
-    """Test whether a graph has groups, by cross-validation over its edges.
+    """Test whether a graph has groups beyond chance, by cross-validation over its edges.
 
     Groups are found on four fifths of the edges (nine tenths of few): the partition of largest
-    modularity of `refined_scales`. The held-out edges inside these groups are counted, and each
-    fold is held out once; four folds of 1501 nodes, and ever fewer of larger graphs. Under the null
-    hypothesis an edge falls inside a group with the probability given by the degrees of the
-    held-out edges. Negative weights are left out. Five or ten times the cost of the features and
-    the scales; once for large graphs.
-
-    Examples
-    --------
-    >>> from convexhc.datasets import fractal_graph
-    >>> group_structure(fractal_graph().adjacency).found
-    True
+    modularity of `refined_scales`. The held-out edges inside them are counted; under the null
+    hypothesis an edge falls inside with the probability given by the degrees of the held-out edges.
+    Negative weights are left out. Each fold is held out once; four folds of 1501 nodes, and ever
+    fewer of larger graphs.
     """
     graph = as_graph(A, signed=True)
     positive = np.flatnonzero(graph.weight > 0)

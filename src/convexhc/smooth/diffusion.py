@@ -130,11 +130,8 @@ class Diffusion:
         """Solve (I + 2 lam L) X = B by conjugate gradients, each to a relative residual ``tol``.
 
         The mean of B over a component is its own solution. The remainder is solved in the space of
-        columns of mean zero with a diagonal preconditioner. There the condition number stays below
-        that of L as lam grows, and X has the column sums of B up to round-off.
-
-        At most seven arrays of the size of B in memory; one pass over the edges per iteration.
-        Iterations are in single precision as long as that converges, residuals in double.
+        columns of mean zero: there the condition number stays below that of L as lam grows. At most
+        seven arrays of the size of B in memory; one pass over the edges per iteration.
         """
         sizes = _norms(B)
         sizes[sizes == 0.0] = 1.0
@@ -200,8 +197,7 @@ def _conjugate_gradients(
 ) -> tuple[Block, int]:
     """Solve (I + scale L) X = R from zero, in the precision of R, which is overwritten.
 
-    The preconditioner is diagonal, followed by the projection to columns of mean zero. Three passes
-    over the arrays per iteration.
+    The preconditioner is diagonal, followed by the projection to columns of mean zero.
     """
     inverse = (1.0 / (1.0 + scale * L.degree)).astype(R.dtype)
     averages = L._averages * inverse if L.sizes.size > 1 else None

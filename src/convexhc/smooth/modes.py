@@ -40,10 +40,9 @@ SETTINGS = ModeSettings()
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Eigenvectors and eigenvalues of L, per connected component.
+    """Eigenvectors and eigenvalues of L, each supported on one connected component.
 
-    Every mode is supported on one component. The constant mode of a component, with eigenvalue
-    zero, is left out.
+    The constant mode of a component, with eigenvalue zero, is left out.
     """
 
     component: Labels  # (n,): connected component of every node
@@ -110,10 +109,8 @@ class _Found(NamedTuple):
 def leading_modes(diffusion: Diffusion, dimensions: int | None = None) -> Modes:
     """The smoothest modes of every component, at most ``dimensions`` of each.
 
-    Small components take a dense decomposition. Large ones take Chebyshev-filtered subspace
-    iteration: only products with L, and memory for a few blocks of n x (1.25 dimensions + 8). The
-    relative residual is at most 1e-3; there are fewer modes only if the budget of products was
-    spent.
+    Dense for small components; for large ones Chebyshev-filtered subspace iteration, with products
+    with L only. The relative residual is at most 1e-3; fewer modes if the budget was spent.
     """
     most = int(diffusion.sizes.max()) - 1
     width = most if dimensions is None else min(dimensions, most)
@@ -155,8 +152,7 @@ def _dense_modes(L: Diffusion, width: int) -> _Found:
 def _subspace_iteration(L: Diffusion, width: int) -> _Found:
     """The first modes of a connected graph by Chebyshev-filtered subspace iteration.
 
-    Modes that have converged are locked: only the others are filtered on. Single precision as long
-    as round-off allows; the modes are those of a last Rayleigh-Ritz step in double.
+    Only modes that have not converged are filtered on, in single precision while round-off allows.
     """
     top = _largest(L)
     # A random start misses no mode; the fixed seed makes the result reproducible.
@@ -221,8 +217,7 @@ def _ritz(L: Diffusion, X: Block, top: float) -> tuple[FloatArray, Block, FloatA
 def _filtered(L: Diffusion, X: Block, degree: int, low: float, cut: float, top: float) -> Block:
     """T((top + cut - 2 L) / (top - cut)) X with T the Chebyshev polynomial, scaled to 1 at ``low``.
 
-    The filter damps [cut, top] relative to the eigenvalues below; the scaling avoids overflow. X is
-    overwritten.
+    Damps [cut, top] relative to the eigenvalues below. X is overwritten.
     """
     half, middle = (top - cut) / 2.0, (top + cut) / 2.0
     first = half / (low - middle)

@@ -37,13 +37,7 @@ def effective_ranks(
 
     exp(-sum p log p) with p proportional to 1 / (1 + 2 lam mu)^2, over all eigenvalues mu of L.
     Known modes are exact. The others are estimated by stochastic Lanczos quadrature in their
-    orthogonal complement: eight random vectors, at most sixty products with L each, shared by all
-    lam. The error is the standard error of the mean over the vectors; zero if all modes are known.
-
-    Returns
-    -------
-    values, errors : (L,) ndarrays
-        Between 1 and n. O((n d + E) x 480) when modes are missing.
+    orthogonal complement, with random vectors shared by all lam; the error is that of their mean.
     """
     known = modes.eigenvalues[np.isfinite(modes.eigenvalues)]
     known = np.concatenate([np.zeros(modes.n_components), known])

@@ -18,12 +18,6 @@ class BinaryTree:
 
     Leaves are ``0 .. n - 1``; row i joins ``left[i]`` and ``right[i]`` into node ``n + i``, and
     children come before their parents.
-
-    Examples
-    --------
-    >>> tree = BinaryTree([1, 0], [2, 3], [1.0, 2.0], [False, False])
-    >>> tree.size, tree.leaf_order
-    (array([1, 1, 1, 2, 3]), array([0, 1, 2]))
     """
 
     # (n - 1,): the two nodes that each row joins.
@@ -104,9 +98,9 @@ class BinaryTree:
     def subtree_sums(
         self, leaf_values: FloatArray, row_values: FloatArray | None = None
     ) -> FloatArray:
-        """Sum over the subtree of each node: (2n - 1,), or (2n - 1, r) for r values per leaf.
+        """Sum over the subtree of each node, for (n,) or (n, r) values of the leaves; O(n r).
 
-        ``row_values`` adds one value per row; it requires one value per leaf. O(n r).
+        ``row_values`` adds one value per row; it requires one value per leaf.
         """
         if leaf_values.ndim == 1:
             total: list[float] = leaf_values.tolist()
@@ -122,10 +116,9 @@ class BinaryTree:
     def joining_rows(self, i: IntArray, j: IntArray) -> IntArray:
         """Row that joins leaves ``i[e]`` and ``j[e]``: their lowest common ancestor less n.
 
-        Children come before parents, so the ancestor of two leaves is the last of the rows that
-        join neighbours of the leaf order between them. This range maximum is the maximum over two
-        ranges whose length is a power of two. ``i`` and ``j`` are (E,) arrays of different leaves.
-        O((n + E) log n) time, O(n + E) memory.
+        It is the last of the rows that join neighbours of the leaf order between them: a range
+        maximum, the larger of two over ranges whose length is a power of two. O((n + E) log n)
+        time.
         """
         n = self.n_leaves
         ends = self.start[np.array([i, j])]

@@ -68,10 +68,9 @@ def merges_for(nodes: Nodes, n_clusters: int, min_size: int = 1) -> int:
     """Number of merges at the level with ``n_clusters`` clusters of ``min_size`` or more.
 
     With ``min_size = 1``, the finest level with at most ``n_clusters`` clusters. In general, the
-    coarsest of all levels with the largest such number up to ``n_clusters``, which leaves the
-    fewest nodes in small clusters. Artificial levels are used only if the path never forms a large
-    cluster, or ends with more than ``n_clusters`` of them (finer levels then have fewer only
-    because large clusters are not yet formed).
+    coarsest of all levels with the largest such number up to ``n_clusters``. Artificial levels are
+    used only if the path never forms a large cluster, or ends with more than ``n_clusters`` of
+    them.
     """
     if min_size > nodes.n_leaves:
         raise ValueError(
@@ -130,8 +129,8 @@ def labels_after(nodes: Nodes, merges: int, min_size: int, small: Small) -> IntA
 def _nearest_large(nodes: Nodes, merges: int, root: IntArray, is_large: BoolArray) -> IntArray:
     """Rank of the large cluster that each node is assigned to.
 
-    A small cluster is assigned to the largest of the large clusters under its first ancestor that
-    has any (of equally large ones, the one with the smallest leaf).
+    A small cluster joins the largest under its first ancestor that has any, of equal ones that with
+    the smallest leaf.
     """
     stop = nodes.n_leaves + merges
     large = np.unique(root[is_large])

@@ -27,26 +27,8 @@ def lasting_prunings(
     Clusters of ``min_size`` or more count. A cut shows a pruning into k clusters if k clusters of
     the cut count, hold most of the nodes and lie in different clusters of the pruning. A plateau of
     the pruning is a range of lam over which every cut shows it: fewer and smaller clusters, which
-    are there before its own have formed, are none of it.
-
-    Parameters
-    ----------
-    nodes : Nodes
-        The tree.
-    lambdas : (L,) array
-        Solved lam, increasing.
-    pruning : callable
-        The labels, 0 .. k - 1, of the pruning into k clusters.
-    min_size : int
-        Smaller clusters do not count.
-    min_log_width : float
-        Least width in log lam.
-
-    Returns
-    -------
-    list of (Plateau, (n,) int64 array)
-        For numbers of clusters between 1 and n. O(n log n) for each level with such a number that
-        lasts, and the prunings.
+    are there before its own have formed, are none of it. O(n log n) for each level with a number of
+    clusters that lasts, and the prunings.
     """
     found = plateaus(nodes, lambdas)
     levels = np.flatnonzero(nodes.level_ends <= nodes.n_real)[-len(found) :]

@@ -119,10 +119,9 @@ class Nodes:
 
 
 def pointer_roots(pointer: IntArray) -> IntArray:
-    """Root reached from each element of a pointer forest, by pointer jumping.
+    """Root reached from each element of a pointer forest, whose roots point to themselves.
 
-    Roots point to themselves. Every round squares the pointers: O(n log depth), so long chains are
-    cheap. The pointers must not contain a cycle.
+    Every round squares the pointers: O(n log depth), so long chains are cheap.
     """
     while True:
         jumped = pointer[pointer]

@@ -102,8 +102,7 @@ def informative_fractions(nodes: Nodes) -> FloatArray:
 def _candidates(nodes: Nodes, lambdas: FloatArray, min_size: int) -> list[Candidate]:
     """Ranges of lam over which the number of clusters of ``min_size`` or more does not change.
 
-    With ``min_size = 1`` these are the plateaus. Otherwise small clusters that merge into large
-    ones do not end a range, and its partition is that of its coarse end, where few are left.
+    Small clusters that merge into large ones do not end a range; its partition is the coarsest.
     """
     found = plateaus(nodes, lambdas)
     n_levels = int(np.count_nonzero(nodes.level_ends <= nodes.n_real))

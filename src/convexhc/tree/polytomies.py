@@ -20,26 +20,14 @@ N_BISECTIONS = BLOCK_ENTRIES.bit_length() // 2
 
 
 def resolve_polytomies(nodes: Nodes, features: ArrayLike | None) -> BinaryTree:
-    """Binary tree in which every merge of more than two children is resolved.
+    """Binary tree in which every merge of more than two children is resolved by Ward's criterion.
 
-    Ward's criterion on the means of the children: the pair whose union increases the within-cluster
-    sum of squares least, ``a b / (a + b) |x - y|^2`` for sizes a, b and means x, y, is joined
-    first. More than 2048 children are first bisected eleven times, each piece along the feature
-    with the largest variance, at the widest gap in the middle half. Ward's criterion then joins
-    each small piece, and the pieces. Without features the two smallest clusters are joined first;
-    ties go to the smallest leaves.
-
-    Every cluster of ``nodes`` is a node of the result, artificial merges included. Rows are sorted
-    by height, then by merge, then by Ward's criterion. ``features`` is (n, r) and finite. O(n r)
-    time, and O(m^2 r) for each merge of m children. The order of the leaves matters only for exact
-    ties.
-
-    Examples
-    --------
-    >>> nodes = Nodes(np.array([3, 3, 3, -1]), np.array([0, 0, 0, 1.0]), 3, 0)
-    >>> tree = resolve_polytomies(nodes, [[0.0], [5.0], [6.0]])
-    >>> tree.left, tree.right, tree.resolved
-    (array([1, 0]), array([2, 3]), array([ True, False]))
+    The pair whose union increases the within-cluster sum of squares least is joined first: ``a b /
+    (a + b) |x - y|^2`` for sizes a, b and means x, y. More than 2048 children are first bisected
+    eleven times, each piece along the feature with the largest variance, at the widest gap in the
+    middle half. Without features the two smallest clusters are joined first; ties go to the
+    smallest leaves. Every cluster of ``nodes`` is a node of the result. Rows are sorted by height,
+    then by merge, then by criterion. O(n r) time, and O(m^2 r) for each merge of m children.
     """
     n, size = nodes.n_leaves, nodes.size
     sums = None if features is None else _subtree_sums(nodes, checked_features(features, n))
@@ -61,16 +49,7 @@ def resolve_polytomies(nodes: Nodes, features: ArrayLike | None) -> BinaryTree:
 
 
 def ward_rows(means: FloatArray, sizes: IntArray) -> list[Row]:
-    """Rows that join m clusters by Ward's criterion; row i joins two ids below m + i into m + i.
-
-    O(m^2 r) time and a table of m^2 numbers for up to 2048 clusters; see `resolve_polytomies` for
-    more of them.
-
-    Examples
-    --------
-    >>> ward_rows(np.array([[0.0], [4.0], [6.0]]), np.array([1, 1, 9]))
-    [[1, 2], [0, 3]]
-    """
+    """Rows that join m clusters by Ward's criterion; row i joins two ids below m + i into m + i."""
     m = sizes.size
     if m <= 2**N_BISECTIONS:
         return _nearest_neighbor_chain(means, sizes)
@@ -103,9 +82,8 @@ def smallest_first_rows(sizes: list[int]) -> list[Row]:
 def _nearest_neighbor_chain(means: FloatArray, sizes: IntArray) -> list[Row]:
     """Ward's linkage of weighted points by nearest-neighbour chains, rows sorted by criterion.
 
-    A chain moves from a cluster to its nearest neighbour until two are each other's nearest; these
-    are joined. Ward's criterion is reducible, so the order of the joins does not matter. The table
-    is symmetric to the last bit, so a chain never revisits a cluster.
+    A chain moves from a cluster to its nearest neighbour until two are each other's nearest, which
+    are joined. The table is symmetric to the last bit, so a chain never revisits a cluster.
     """
     m, size = sizes.size, sizes.astype(np.float64)
     # One spare column: with rows a power of two long, a column would map to few cache lines.

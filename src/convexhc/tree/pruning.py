@@ -23,15 +23,8 @@ Choice = NDArray[np.unsignedinteger] | None
 def within_cost(tree: BinaryTree, features: ArrayLike) -> FloatArray:
     """Within-cluster sum of squares of each node, (2n - 1,): ``sum_i |x_i - mean|^2`` over leaves.
 
-    ``features`` is (n, r) and finite. A row that joins sizes a, b with means x, y adds
-    ``a b / (a + b) |x - y|^2`` to the costs of its two nodes. Nothing is subtracted, so nothing
-    cancels and no cost is negative. O(n r) time and memory.
-
-    Examples
-    --------
-    >>> tree = BinaryTree([0, 3], [1, 2], [1.0, 2.0], [False, False])
-    >>> within_cost(tree, [[0.0], [2.0], [7.0]])
-    array([ 0.,  0.,  0.,  2., 26.])
+    A row that joins sizes a, b with means x, y adds ``a b / (a + b) |x - y|^2`` to the costs of its
+    two nodes. Nothing is subtracted, so nothing cancels and no cost is negative.
     """
     size = tree.size.astype(np.float64)
     means = tree.subtree_sums(checked_features(features, tree.n_leaves)) / size[:, None]
@@ -86,15 +79,7 @@ def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex
     Dynamic programming: ``best(v, 1) = cost[v]``, and ``best(v, k) = min_j best(a, j) + best(b, k -
     j)`` for a node v that joins a and b. Ties go to fewer clusters in the branch with fewer leaves,
     or in the left one of two equally large branches. ``cost`` is a finite number of any sign per
-    node, for example `within_cost`. O(n min(n, max_clusters)) time, and at most as many bytes, for
-    the rows that join two branches of several leaves; others need no memory.
-
-    Examples
-    --------
-    >>> tree = BinaryTree([0, 2, 4], [1, 3, 5], [1.0, 1.0, 2.0], [False] * 3)
-    >>> prunings = best_prunings(tree, within_cost(tree, [[0.0], [1.0], [5.0], [9.0]]), 3)
-    >>> prunings.labels(3), prunings.branches(3), prunings.cost
-    (array([0, 0, 1, 2]), array([4, 2, 3]), array([50.75,  8.5 ,  0.5 ]))
+    node. O(n min(n, max_clusters)) time, and at most as many bytes.
     """
     most = min(checked_count("max_clusters", max_clusters), tree.n_leaves)
     own = np.asarray(cost, dtype=np.float64)
@@ -118,15 +103,8 @@ def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex
 def inner_weight(tree: BinaryTree, graph: Graph) -> FloatArray:
     """Total weight of the edges with both ends under each node, (2n - 1,).
 
-    The nodes of the graph are the leaves. Every edge counts once, from the row that joins its ends
-    upwards; a self-loop, the diagonal of the graph, counts once from its leaf upwards.
-    O((n + E) log n) time, O(n + E) memory.
-
-    Examples
-    --------
-    >>> tree = BinaryTree([0, 3], [1, 2], [1.0, 2.0], [False, False])
-    >>> inner_weight(tree, Graph.from_edges(3, [0, 0], [1, 2], [5.0, 0.5]))
-    array([0. , 0. , 0. , 5. , 5.5])
+    Every edge counts once, from the row that joins its ends upwards; a self-loop, the diagonal of
+    the graph, from its leaf upwards. O((n + E) log n) time.
     """
     n = tree.n_leaves
     if graph.n != n:
@@ -137,12 +115,10 @@ def inner_weight(tree: BinaryTree, graph: Graph) -> FloatArray:
 
 
 def modularity_terms(tree: BinaryTree, graph: Graph) -> FloatArray:
-    """Contribution of each node, taken as a cluster, to the modularity of a partition, (2n - 1,).
+    """Contribution of each node, as a cluster, to modularity, (2n - 1,): ``w / W - (d / 2W)^2``.
 
-    ``w / W - (d / 2W)^2`` with w the weight inside, d the sum of the degrees and W the total weight
-    of the edges. A self-loop counts once in a weight and twice in a degree, as in networkx. The
-    negative is a cost for :func:`best_prunings`. Zero if the graph has no edges; negative weights
-    are refused.
+    w is the weight inside, d the sum of the degrees and W the total weight. A self-loop counts once
+    in a weight and twice in a degree, as in networkx. Zero if the graph has no edges.
     """
     if graph.weight.min(initial=0.0) < 0 or graph.diagonal.min() < 0:
         raise ValueError("Modularity needs weights of at least 0; got negative ones.")
@@ -157,10 +133,7 @@ def modularity_terms(tree: BinaryTree, graph: Graph) -> FloatArray:
 
 
 def modularities(prunings: Prunings, graph: Graph) -> FloatArray:
-    """Modularity of every pruning, (max_clusters,); entry ``k - 1`` is that of k clusters.
-
-    O((n + E) log n) once, and O(k log k) for each k.
-    """
+    """Modularity of every pruning, (max_clusters,); entry ``k - 1`` is that of k clusters."""
     terms = modularity_terms(prunings.tree, graph)
     counts = range(1, prunings.max_clusters + 1)
     return np.array([terms[prunings.branches(k)].sum() for k in counts])

@@ -21,15 +21,8 @@ def regraft_small_branches(tree: BinaryTree, features: ArrayLike, min_size: int)
     top of the first branch without a large split; of several, those from further up come higher.
 
     The large splits, and all branches below them, are kept. A row that attaches a moved branch
-    keeps the height at which the branch split off and is flagged ``resolved``. ``features`` is
-    (n, r) and finite. O(n r + n log n) time, and O(r) per moved branch and large split it passes.
-
-    Examples
-    --------
-    >>> tree = BinaryTree([0, 2, 5, 4], [1, 3, 6, 7], [1.0, 1.0, 2.0, 3.0], [False] * 4)
-    >>> new = regraft_small_branches(tree, [[0.0], [1.0], [8.0], [9.0], [7.0]], min_size=2)
-    >>> new.left, new.right, new.height
-    (array([0, 2, 6, 5]), array([1, 3, 4, 7]), array([1., 1., 3., 2.]))
+    keeps the height at which the branch split off and is flagged ``resolved``. O(n r + n log n)
+    time, and O(r) per moved branch and large split it passes.
     """
     n, min_size = tree.n_leaves, checked_count("min_size", min_size)
     means = tree.subtree_sums(checked_features(features, n)) / tree.size[:, None]
@@ -53,8 +46,7 @@ def _attach(
 ) -> IntArray:
     """Attach every moved branch, changing ``pairs``; return the node that replaces each node.
 
-    A row t of ``moved`` has the small branch in ``pairs[t, 1]`` and becomes the row that attaches
-    it.
+    Row t of ``moved`` has the small branch in ``pairs[t, 1]`` and becomes the row that attaches it.
     """
     n = len(pairs) + 1
     replacement = np.arange(2 * n - 1)
