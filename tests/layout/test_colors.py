@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree.paths import nested_paths, paths
 
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, ranks_by_size
-from convexhc.layout.palette import linear_rgb, neutral, oklab, palette, perceived
+from convexhc.layout.colors import (
+    cluster_ranks,
+    color_ranks,
+    linear_rgb,
+    neutral,
+    oklab,
+    palette,
+    perceived,
+    ranks_by_size,
+)
 from convexhc.tree import Tree
 
 GROUNDS = {False: "#ffffff", True: "#000000"}

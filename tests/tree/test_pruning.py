@@ -20,9 +20,9 @@ from convexhc.tree.pruning import (
     inner_weight,
     modularities,
     modularity_terms,
+    regraft_small_branches,
     within_cost,
 )
-from convexhc.tree.regraft import regraft_small_branches
 
 
 @st.composite

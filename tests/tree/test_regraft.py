@@ -11,7 +11,7 @@ from tree.paths import SEEDS, clades, generic_features, star
 from convexhc.tree import Tree
 from convexhc.tree.binary import BinaryTree
 from convexhc.tree.polytomies import resolve_polytomies
-from convexhc.tree.regraft import regraft_small_branches
+from convexhc.tree.pruning import regraft_small_branches
 
 
 def random_tree(n, seed, features):

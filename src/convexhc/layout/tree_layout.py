@@ -1,4 +1,4 @@
-"""Coordinates of a tree: branches of a dendrogram, whole or truncated, and nested rectangles."""
+"""Coordinates of a tree: a dendrogram, nested rectangles, and small trees that are drawn alike."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.tree import Tree
 from convexhc.tree.cut import merges_for, roots_after
+from convexhc.tree.nodes import Nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,3 +71,67 @@ def enclosing_cluster(tree: Tree, labels: Labels) -> IntArray:
         known = cluster[parent]
         cluster[parent] = cluster[node] if known in (None, cluster[node]) else -1
     return np.array(cluster, dtype=np.int64)
+
+
+# Room below the first merge, for the leaves, and above the last that the path reached.
+_MARGIN = 0.06
+
+
+@dataclass(frozen=True, eq=False)
+class SmallTree:
+    """A tree whose leaves follow a common order as far as its clades allow."""
+
+    place: IntArray  # first place of each of the n + m nodes along the leaf axis, as in `Nodes`
+    height: FloatArray  # 0 for leaves, else log lam, scaled to 1 at the last merge
+    purity: FloatArray  # largest share of the leaves below that one cluster of the reference has
+    cluster: IntArray  # that cluster
+
+
+def small_tree(nodes: Nodes, rank: FloatArray, clusters: Labels) -> SmallTree:
+    """Lay out a tree after a reference: children in the order of the mean ``rank`` of their leaves.
+
+    ``clusters`` are those of the reference, for the colours. O((n + m) c) for c of them.
+    """
+    counts = np.zeros((nodes.parent.size, int(clusters.max()) + 1))
+    counts[np.arange(nodes.n_leaves), clusters] = 1.0
+    total = np.concatenate([np.asarray(rank, dtype=np.float64), np.zeros(nodes.n_merges)])
+    for node, parent in enumerate(nodes.parent[:-1].tolist()):
+        counts[parent] += counts[node]
+        total[parent] += total[node]
+    mean = (total / nodes.size).tolist()
+    size = nodes.size.tolist()
+    place = [0] * nodes.parent.size
+    for merge in range(nodes.n_merges - 1, -1, -1):
+        at = place[nodes.n_leaves + merge]
+        for child in sorted(nodes.children[merge], key=lambda node: mean[node]):
+            place[child] = at
+            at += size[child]
+    return SmallTree(
+        np.array(place, dtype=np.int64),
+        relative_heights(nodes),
+        counts.max(axis=1) / nodes.size,
+        counts.argmax(axis=1),
+    )
+
+
+def relative_heights(nodes: Nodes) -> FloatArray:
+    """Heights from 0 to 1, on a logarithmic scale of lam; see `SmallTree`."""
+    n = nodes.n_leaves
+    found = np.zeros(nodes.parent.size)
+    found[n + nodes.n_real :] = 1.0
+    real = nodes.height[n : n + nodes.n_real]
+    positive = real[real > 0]
+    if positive.size:
+        low, high = np.log(positive[0]), np.log(positive[-1])
+        logs = np.log(np.maximum(real, positive[0]))
+        share = (logs - low) / (high - low) if high > low else np.ones(real.size)
+        found[n : n + nodes.n_real] = _MARGIN + (1.0 - 2.0 * _MARGIN) * share
+    return found
+
+
+def depth_heights(nodes: Nodes) -> FloatArray:
+    """Heights from 0 to 1 by depth alone: leaves at 0, the root at 1."""
+    depth = [0] * nodes.parent.size
+    for node, parent in enumerate(nodes.parent[:-1].tolist()):
+        depth[parent] = max(depth[parent], depth[node] + 1)
+    return np.array(depth, dtype=np.float64) / max(depth[-1], 1)

@@ -15,8 +15,7 @@ from convexhc.similarity.block_model import modularity
 from convexhc.similarity.strongest import positive_part
 from convexhc.tree.flat_clusters import SETTINGS as SELECTION
 from convexhc.tree.flat_clusters import default_min_cluster_size, valley_depth
-from convexhc.tree.lasting import lasting_prunings
-from convexhc.tree.plateaus import Plateau
+from convexhc.tree.plateaus import Plateau, lasting_prunings
 
 if TYPE_CHECKING:
     from convexhc.path.path import Path

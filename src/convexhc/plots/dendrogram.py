@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from convexhc._text import counted
 from convexhc._types import FloatArray, IntArray
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.tree_layout import Branches, enclosing_cluster, tree_branches
 from convexhc.path import Path
 from convexhc.plots.selection import check_tree

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.tree_layout import enclosing_cluster, tree_rectangles
 from convexhc.path import Path
 from convexhc.plots.selection import check_tree

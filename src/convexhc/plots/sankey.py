@@ -9,7 +9,7 @@ import numpy as np
 
 from convexhc._text import counted, format_number
 from convexhc._types import Labels
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.sankey import Bars, Ribbons, partition_flow
 from convexhc.path import Path
 from convexhc.plots.selection import check_path, cut_by_level

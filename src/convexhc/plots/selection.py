@@ -9,7 +9,7 @@ import numpy as np
 
 from convexhc._text import format_number
 from convexhc._types import FloatArray, IntArray, Labels
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors, ranks_by_size
+from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors, ranks_by_size
 from convexhc.path import Path
 from convexhc.path.suggestion import nearest_plateau
 from convexhc.solvers.loop import Solution

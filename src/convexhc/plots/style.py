@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from convexhc._extras import required
 from convexhc._types import FloatArray
-from convexhc.layout.palette import neutral
+from convexhc.layout.colors import neutral
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,8 @@ builds it from the partitions of a path and ``linkage`` from scipy's form. ``cut
 are horizontal cuts and the choice among them; ``export`` writes a tree.
 
 ``flat_clusters`` uses the features of the leaves to form exactly k clusters: ``polytomies`` makes
-the tree ``binary``, ``regraft`` moves small branches, and ``pruning`` finds the best k branches.
-
-Nothing recurses, so a chain of 50 000 leaves is no problem.
+the tree ``binary``, and ``pruning`` moves small branches and finds the best k. Nothing recurses, so
+a chain of 50 000 leaves is no problem.
 """
 
 from convexhc.tree.cut import cut_linkage

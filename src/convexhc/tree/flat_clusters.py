@@ -17,8 +17,13 @@ from convexhc.similarity.strongest import positive_part
 from convexhc.tree.binary import BinaryTree
 from convexhc.tree.nodes import Nodes
 from convexhc.tree.polytomies import resolve_polytomies
-from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
-from convexhc.tree.regraft import regraft_small_branches
+from convexhc.tree.pruning import (
+    Prunings,
+    best_prunings,
+    modularities,
+    regraft_small_branches,
+    within_cost,
+)
 
 
 @dataclass(frozen=True)
