@@ -10,7 +10,7 @@ from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.tree_layout import enclosing_cluster, tree_rectangles
 from convexhc.path import Path
 from convexhc.plots.selection import check_tree
-from convexhc.plots.style import RGB, blend, length_in_points, set_node_names
+from convexhc.plots.style import RGB, add_polygons, blend, length_in_points, set_node_names
 from convexhc.plots.tree_axes import Orientation, TreeAxes, tree_axes
 from convexhc.tree import Tree
 
@@ -84,8 +84,6 @@ def icicle(
 
 def _draw_rectangles(axes: TreeAxes, tree: Tree) -> None:
     """Draw one rectangle per merge of the path."""
-    from matplotlib.collections import PolyCollection
-
     n = tree.n_leaves
     rectangles = tree_rectangles(tree)
     merges = slice(n, n + tree.nodes.n_real)
@@ -99,14 +97,12 @@ def _draw_rectangles(axes: TreeAxes, tree: Tree) -> None:
     )
     # Edges separate large rectangles; on small ones they would cover the colour.
     points_per_leaf = length_in_points(axes.ax, axes.leaf_side) / n
-    axes.ax.add_collection(
-        PolyCollection(
-            list(corners),
-            facecolors=_node_colors(axes, tree)[merges],
-            edgecolors=[axes.theme.background],
-            linewidths=np.clip(points_per_leaf * (stop - start) / 8.0, 0.0, 0.8).tolist(),
-        ),
-        autolim=False,
+    add_polygons(
+        axes.ax,
+        corners,
+        facecolors=_node_colors(axes, tree)[merges],
+        edgecolors=[axes.theme.background],
+        linewidths=np.clip(points_per_leaf * (stop - start) / 8.0, 0.0, 0.8).tolist(),
     )
 
 

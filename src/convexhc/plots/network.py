@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc._text import counted
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -17,6 +16,7 @@ from convexhc.plots.selection import SelectedLevel, select_level
 from convexhc.plots.style import (
     SETTINGS,
     Theme,
+    add_lines,
     axes_or_new,
     hide_spines,
     length_in_points,
@@ -112,11 +112,7 @@ def network(
     elif texts:
         degree = np.bincount(np.concatenate([drawn.tail, drawn.head]), minlength=n)
         _write_beside(ax, xy, texts, radius, np.argsort(-degree, kind="stable"))
-    clusters = counted(level.n_clusters, "cluster")
-    ax.set_title(
-        f"{counted(n, 'node')}, {clusters} {level.where}",
-        fontsize="medium",
-    )
+    ax.set_title(level.title, fontsize="medium")
     return ax
 
 
@@ -139,8 +135,6 @@ def _draw_edges(
     theme: Theme,
 ) -> None:
     """Draw the edges between clusters, then those inside; widths grow with the weights."""
-    from matplotlib.collections import LineCollection
-
     weight = np.abs(graph.weight)
     kept = strongest_edges(graph, SETTINGS.max_edges)
     tail, head, weight = graph.tail[kept], graph.head[kept], weight[kept]
@@ -153,16 +147,8 @@ def _draw_edges(
         (~inside, [theme.grey(0.45)]),
         (inside, cluster_colors[level.labels[tail[inside]]].tolist()),
     ):
-        ax.add_collection(
-            LineCollection(
-                list(lines[edges]),
-                colors=colors,
-                linewidths=width[edges].tolist(),
-                alpha=alpha,
-                zorder=1.0,
-            ),
-            autolim=False,
-        )
+        style = {"linewidths": width[edges].tolist(), "alpha": alpha, "zorder": 1.0}
+        add_lines(ax, lines[edges], colors=colors, **style)
 
 
 def _text_width(text: str) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from convexhc._text import format_number
+from convexhc._text import counted, format_number
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors, ranks_by_size
 from convexhc.path import Path
@@ -28,9 +28,10 @@ class SelectedLevel:
     exact: bool = True  # whether the clusters are those at lam; a pruning may be at none
 
     @property
-    def where(self) -> str:
-        """Where on the path the clusters are, for a title."""
-        return rf"{'at' if self.exact else 'near'} $\lambda$ = {format_number(self.lam)}"
+    def title(self) -> str:
+        """Numbers of nodes and clusters, and where on the path the clusters are."""
+        sizes = f"{counted(self.labels.size, 'node')}, {counted(self.n_clusters, 'cluster')}"
+        return rf"{sizes} {'at' if self.exact else 'near'} $\lambda$ = {format_number(self.lam)}"
 
     @property
     def n_clusters(self) -> int:

@@ -151,6 +151,20 @@ def rectangles(left: ArrayLike, right: ArrayLike, low: ArrayLike, high: ArrayLik
     return np.stack(corners, axis=-1).reshape(-1, 4, 2)
 
 
+def add_lines(ax: Axes, lines: FloatArray, *, autolim: bool = False, **style: Any) -> None:
+    """Draw lines, (m, points, 2), in one collection; limits follow them only on request."""
+    from matplotlib.collections import LineCollection
+
+    ax.add_collection(LineCollection(list(lines), **style), autolim=autolim)
+
+
+def add_polygons(ax: Axes, corners: FloatArray, **style: Any) -> None:
+    """Fill polygons, (m, corners, 2), in one collection; limits do not follow them."""
+    from matplotlib.collections import PolyCollection
+
+    ax.add_collection(PolyCollection(list(corners), **style), autolim=False)
+
+
 def hide_spines(ax: Axes, *, keep: tuple[str, ...] = ()) -> None:
     """Hide the frame of the axes except the named sides."""
     for side, spine in ax.spines.items():

@@ -23,7 +23,7 @@ class Resolution:
     assignment_levels: int = 100  # levels whose assignment matrix is stored
     coordinate_steps: int = 0xFFFF  # steps of a coordinate, below one pixel
     color_steps: int = 63  # steps of a colour scale
-    max_named: int = 12  # nodes named per split or level
+    max_named: int = 12  # nodes named per split, level or subject; their number is shown, too
     max_splits: int = 50  # splits listed
     max_listed: int = 6  # values of an option that are listed; longer lists are counted
     max_categories: int = 9  # values of a number that is coloured as a code, not as a quantity

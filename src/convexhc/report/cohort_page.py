@@ -20,20 +20,17 @@ from convexhc.cohort.overview import ALL, Overview, overview
 from convexhc.layout.colors import N_COLORS, neutral, palette
 from convexhc.layout.tree_layout import depth_heights, relative_heights, small_tree
 from convexhc.path import Path
-from convexhc.report.array_encoding import encode_array, quantize
+from convexhc.report.array_encoding import RESOLUTION, encode_array, quantize
 from convexhc.report.document import fill_template
 from convexhc.report.path_data import finite_or_none
-from convexhc.tree.clades import Consensus
 from convexhc.tree.nodes import Nodes
 
 # Distances are stored in this many steps; the next number marks one that is undefined.
-_STEPS = 65534
+_STEPS = RESOLUTION.coordinate_steps - 1
 # Rectangles narrower than this share of the leaves are not drawn.
 _LEAST_SHARE = 1 / 160
 # Places along the leaf axis and heights of small trees, in this many steps.
 _SMALL_STEPS = 4000
-# Missing nodes named per subject; the page shows the total count, too.
-_MAX_MISSING = 12
 # Above this number of subjects, finding the best order of a dendrogram takes too long.
 _MAX_OPTIMAL_ORDER = 400
 
@@ -58,7 +55,8 @@ def cohort_data(
             "place": solved.get(row["subject"], -1),
             "link": links.get(row["subject"]),
             "missingNames": [
-                str(name) for name in compared.nodes.missing.get(row["subject"], ())[:_MAX_MISSING]
+                str(name)
+                for name in compared.nodes.missing.get(row["subject"], ())[: RESOLUTION.max_named]
             ],
         }
         for row in rows
@@ -153,33 +151,17 @@ def _tree_data(
     """The consensus trees: of all subjects, of the mean graph, of every group."""
     trees = []
     for name, consensus in compared.consensus.items():
-        trees.append(_majority_data(name, consensus, rank, clusters) | {"link": links.get(name)})
+        nodes, link = consensus.tree.nodes, {"link": links.get(name)}
+        head = {"name": name, "kind": "majority", "subjects": consensus.n_trees}
+        share = {"share": [round(float(share), 4) for share in consensus.share]}
+        drawn = _drawn(nodes, depth_heights(nodes), consensus.tree.names, rank, clusters)
+        trees.append(head | share | drawn | link)
         if name == ALL and ALL in means:
             nodes = means[ALL].tree.nodes
-            trees.append(
-                {
-                    "name": name,
-                    "kind": "mean",
-                    "share": None,
-                    "link": links.get(name),
-                    **_drawn(nodes, relative_heights(nodes), means[ALL].names, rank, clusters),
-                }
-            )
+            head = {"name": name, "kind": "mean", "share": None, **link}
+            drawn = _drawn(nodes, relative_heights(nodes), means[ALL].names, rank, clusters)
+            trees.append(head | drawn)
     return trees
-
-
-def _majority_data(
-    name: str, consensus: Consensus, rank: FloatArray, clusters: Labels
-) -> dict[str, Any]:
-    nodes = consensus.tree.nodes
-    drawn = _drawn(nodes, depth_heights(nodes), consensus.tree.names, rank, clusters)
-    return {
-        "name": name,
-        "kind": "majority",
-        "subjects": consensus.n_trees,
-        "share": [round(float(share), 4) for share in consensus.share],
-        **drawn,
-    }
 
 
 def _drawn(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,13 +27,13 @@ def path_data(path: Path) -> dict[str, Any]:
     return {
         "names": [str(name) for name in path.names],
         "lam": [float(level.lam) for level in levels],
-        "objective": [finite_or_none(level.objective) for level in levels],
-        "gap": [finite_or_none(level.relative_gap) for level in levels],
-        "residual": [finite_or_none(level.residual) for level in levels],
+        "objective": _finite(path.objective),
+        "gap": _finite(path.relative_gap),
+        "residual": _finite(level.residual for level in levels),
         "iterations": [int(level.n_iter) for level in levels],
         "status": [level.status.name for level in levels],
         "advice": {status.name: status.value for status in Status},
-        "effectiveRank": [finite_or_none(level.effective_rank) for level in levels],
+        "effectiveRank": _finite(path.effective_rank),
         "changes": label_changes([level.labels for level in levels]),
         "ranks": encode_array(color_ranks(tree)),
         "palette": {"light": palette(n_colors), "dark": palette(n_colors, dark=True)},
@@ -74,6 +74,10 @@ def described_options(options: Mapping[str, Any], prefix: str = "") -> Iterator[
 def finite_or_none(value: float) -> float | None:
     """The value, or None for NaN and infinity, which JSON lacks."""
     return float(value) if math.isfinite(value) else None
+
+
+def _finite(values: Iterable[float]) -> list[float | None]:
+    return [finite_or_none(value) for value in values]
 
 
 def label_changes(partitions: list[Labels]) -> dict[str, Any]:
@@ -121,10 +125,6 @@ def _split_data(split: Split) -> dict[str, Any]:
     }
 
 
-# Nodes in doubt that are named; the page shows the total count, too.
-MAX_DOUBT_NODES = 12
-
-
 def proof_data(path: Path) -> list[dict[str, Any] | None] | None:
     """For every level the nodes whose cluster is not proven; None for a level without a proof.
 
@@ -132,14 +132,13 @@ def proof_data(path: Path) -> list[dict[str, Any] | None] | None:
     """
     if not path.proof.exists:
         return None
-    rows: list[dict[str, Any] | None] = []
-    for proof in path.proof.proofs:
-        if proof is None:
-            rows.append(None)
-            continue
-        doubt = proof.in_doubt
-        rows.append({"count": int(doubt.size), "named": doubt[:MAX_DOUBT_NODES].tolist()})
-    return rows
+    doubts = [None if proof is None else proof.in_doubt for proof in path.proof.proofs]
+    return [
+        None
+        if doubt is None
+        else {"count": int(doubt.size), "named": doubt[: RESOLUTION.max_named].tolist()}
+        for doubt in doubts
+    ]
 
 
 def support_data(support: Support | None) -> dict[str, Any] | None:
