@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -41,59 +42,54 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
     a million entries only groups that a node has edges to are considered.
     """
     n, k = adjacency.shape[0], int(labels.max()) + 1
-    mean = float(adjacency.data.mean()) if adjacency.nnz else 1.0
-    degree = np.asarray(adjacency.sum(axis=1)) / mean
-    if n * k > SETTINGS.dense_entries:
-        return _sparse_memberships(sparse.csr_array(adjacency / mean), degree, labels)
-    q = np.zeros((n, k))
-    q[np.arange(n), labels] = 1.0
-    scaled, total = adjacency / mean, float(degree.sum())
+    scaled = sparse.csr_array(adjacency / (adjacency.data.mean() if adjacency.nnz else 1.0))
+    degree: FloatArray = np.asarray(scaled.sum(axis=1), np.float64)
+    total = float(degree.sum())
+    q: Any = sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, k))
+    dense = n * k <= SETTINGS.dense_entries
+    if dense:
+        q = q.toarray()
     for _ in range(SETTINGS.max_updates):
-        links = np.asarray(scaled @ q)
-        volume = degree @ q
-        inside, outside = _densities(np.einsum("ig,ig->g", q, links), volume, total)
+        links, volume = scaled @ q, np.asarray(degree @ q)
+        edges = np.einsum("ig,ig->g", q, links) if dense else (q * links).sum(axis=0)
+        inside, outside = _densities(np.asarray(edges), volume, total)
         if inside is None:
             break
         gain, cost = np.log(inside / outside), volume * (inside - outside) / total
-        if update_memberships(links, degree, gain, cost, SETTINGS.damping, q) < SETTINGS.tol:
+        if dense:
+            change = update_memberships(links, degree, gain, cost, SETTINGS.damping, q)
+        else:
+            new = _updated(q, sparse.csr_array(links), degree, gain, cost)
+            change, q = float(np.abs((new - q).data).max(initial=0.0)), new
+        if change < SETTINGS.tol:
             break
-    q[q < SETTINGS.tol] = 0.0
+    if dense:
+        q[q < SETTINGS.tol] = 0.0
     return sparse.csr_array(q)
 
 
-def _sparse_memberships(
-    adjacency: sparse.csr_array, degree: FloatArray, labels: Labels
+def _updated(
+    q: sparse.csr_array,
+    links: sparse.csr_array,
+    degree: FloatArray,
+    gain: FloatArray,
+    cost: FloatArray,
 ) -> sparse.csr_array:
-    """`memberships` among the groups to which a node has edges; small ones are dropped at once."""
-    n = labels.size
-    q = sparse.csr_array((np.ones(n), (np.arange(n), labels)))
-    total = float(degree.sum())
-    for _ in range(SETTINGS.max_updates):
-        links = sparse.csr_array(adjacency @ q)
-        volume = np.asarray(degree @ q)
-        edges: FloatArray = np.asarray(q.multiply(links).sum(axis=0), np.float64)
-        inside, outside = _densities(edges, volume, total)
-        if inside is None:
-            break
-        count, group = np.diff(links.indptr), links.indices
-        expected = np.repeat(degree, count) * (volume * (inside - outside) / total)[group]
-        score = links.data * np.log(inside / outside)[group] - expected
-        # A node without edges keeps its group.
-        linked = np.flatnonzero(count)
-        first, count = links.indptr[linked], count[linked]
-        weight = np.exp(score - np.repeat(np.maximum.reduceat(score, first), count))
-        weight /= np.repeat(np.add.reduceat(weight, first), count)
-        links.data = (1.0 - SETTINGS.damping) * weight
-        share = np.ones(n)
-        share[linked] = SETTINGS.damping
-        new = sparse.csr_array(sparse.diags_array(share) @ q + links)
-        new.data[new.data < SETTINGS.tol] = 0.0
-        new.eliminate_zeros()
-        change = float(np.abs((new - q).data).max(initial=0.0))
-        q = new
-        if change < SETTINGS.tol:
-            break
-    return q
+    """One update among the groups to which a node has edges; small memberships are dropped."""
+    count, group = np.diff(links.indptr), links.indices
+    score = links.data * gain[group] - np.repeat(degree, count) * cost[group]
+    # A node without edges keeps its group.
+    linked = np.flatnonzero(count)
+    first, count = links.indptr[linked], count[linked]
+    weight = np.exp(score - np.repeat(np.maximum.reduceat(score, first), count))
+    weight /= np.repeat(np.add.reduceat(weight, first), count)
+    links.data = (1.0 - SETTINGS.damping) * weight
+    share = np.ones(degree.size)
+    share[linked] = SETTINGS.damping
+    new = sparse.csr_array(sparse.diags_array(share) @ q + links)
+    new.data[new.data < SETTINGS.tol] = 0.0
+    new.eliminate_zeros()
+    return new
 
 
 def _densities(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from convexhc._checks import TIE
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -26,7 +27,6 @@ class EigenvalueSettings:
     dense_cholesky: int = 6000  # largest n for a dense Cholesky factorisation: bounded by memory
     lanczos_steps: int = 1000  # most products with K
     lanczos_check: int = 50  # steps between two evaluations of the residual
-    lanczos_tol: float = 1e-9  # residual, relative to the norm, at which Lanczos stops
     round_off: float = 1e-12  # eigenvalues below this share of the norm are round-off
     floor: float = 1e-6  # smallest eigenvalue that shift="auto" aims for, as a share of the norm
 
@@ -190,7 +190,7 @@ def _lanczos(graph: Graph) -> tuple[float, float]:
                 diagonal, off_diagonal, select="i", select_range=(0, 0)
             )
             error = beta * abs(float(vectors[-1, 0]))
-            if last or error <= SETTINGS.lanczos_tol * scale:
+            if last or error <= TIE * scale:
                 return float(values[0]), error
         off_diagonal.append(beta)
         previous, vector = vector, residual / beta

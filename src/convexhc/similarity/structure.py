@@ -12,6 +12,7 @@ from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
 from convexhc.similarity.block_model import modularity
+from convexhc.similarity.leaves import SETTINGS as LEAVES
 from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
 
 
@@ -22,9 +23,6 @@ class StructureSettings:
     # Folds of the cross-validation; twice as many below this many edges, to keep more for training.
     n_folds: int = 5
     few_edges: int = 1000
-    # Of a graph with leaves, this many nodes times folds are held out, and at least one fold: few
-    # folds of a large graph have enough edges to tell.
-    nodes_in_folds: int = 7500
     # z-score from which groups count as found: one false positive in 700.
     significant_z: float = 3.0
 
@@ -86,8 +84,9 @@ def group_structure(A: Any, *, random_state: int = 0) -> Structure:
     n_folds = SETTINGS.n_folds if positive.size >= SETTINGS.few_edges else 2 * SETTINGS.n_folds
     fold = np.random.default_rng(random_state).permutation(positive.size) % n_folds
     inside = chance = total = variance = 0.0
-    enough = max(1, SETTINGS.nodes_in_folds // graph.n) if has_leaves(graph.n) else n_folds
-    for held_out in range(enough):
+    # Few folds of a large graph have enough edges to tell.
+    largest = SETTINGS.n_folds * LEAVES.max_nodes
+    for held_out in range(max(1, largest // graph.n) if has_leaves(graph.n) else n_folds):
         test, train = positive[fold == held_out], positive[fold != held_out]
         labels = _groups(graph, train)
         if labels is None or not test.size:
