@@ -42,8 +42,8 @@ def memberships(adjacency: sparse.csr_array, labels: Labels) -> sparse.csr_array
     a million entries only groups that a node has edges to are considered.
     """
     n, k = adjacency.shape[0], int(labels.max()) + 1
-    scaled = sparse.csr_array(adjacency / (adjacency.data.mean() if adjacency.nnz else 1.0))
-    degree: FloatArray = np.asarray(scaled.sum(axis=1), np.float64)
+    mean = float(adjacency.data.mean()) if adjacency.nnz else 1.0
+    scaled, degree = sparse.csr_array(adjacency / mean), np.asarray(adjacency.sum(axis=1)) / mean
     total = float(degree.sum())
     q: Any = sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, k))
     dense = n * k <= SETTINGS.dense_entries
