@@ -92,22 +92,10 @@ def small_tree(nodes: Nodes, rank: FloatArray, clusters: Labels) -> SmallTree:
 
     ``clusters`` are those of the reference, for the colours. O((n + m) c) for c of them.
     """
-    counts = np.zeros((nodes.parent.size, int(clusters.max()) + 1))
-    counts[np.arange(nodes.n_leaves), clusters] = 1.0
-    total = np.concatenate([np.asarray(rank, dtype=np.float64), np.zeros(nodes.n_merges)])
-    for node, parent in enumerate(nodes.parent[:-1].tolist()):
-        counts[parent] += counts[node]
-        total[parent] += total[node]
-    mean = (total / nodes.size).tolist()
-    size = nodes.size.tolist()
-    place = [0] * nodes.parent.size
-    for merge in range(nodes.n_merges - 1, -1, -1):
-        at = place[nodes.n_leaves + merge]
-        for child in sorted(nodes.children[merge], key=lambda node: mean[node]):
-            place[child] = at
-            at += size[child]
+    counts = nodes.subtree_sums(np.eye(int(clusters.max()) + 1)[clusters])
+    mean = (nodes.subtree_sums(np.asarray(rank, dtype=np.float64)) / nodes.size).tolist()
     return SmallTree(
-        np.array(place, dtype=np.int64),
+        nodes.places([sorted(below, key=mean.__getitem__) for below in nodes.children]),
         relative_heights(nodes),
         counts.max(axis=1) / nodes.size,
         counts.argmax(axis=1),

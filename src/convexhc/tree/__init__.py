@@ -9,10 +9,9 @@ the tree ``binary``, and ``pruning`` moves small branches and finds the best k. 
 a chain of 50 000 leaves is no problem.
 """
 
-from convexhc.tree.cut import cut_linkage
 from convexhc.tree.nested_partitions import Split
 from convexhc.tree.nodes import Merge
 from convexhc.tree.plateaus import Plateau
 from convexhc.tree.tree import Tree
 
-__all__ = ["Merge", "Plateau", "Split", "Tree", "cut_linkage"]
+__all__ = ["Merge", "Plateau", "Split", "Tree"]

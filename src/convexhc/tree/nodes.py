@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexhc._types import FloatArray, IntArray
 
@@ -65,10 +67,15 @@ class Nodes:
     @cached_property
     def size(self) -> IntArray:
         """Number of leaves under each node."""
-        sizes = [1] * self.n_leaves + [0] * self.n_merges
+        return self.subtree_sums(np.ones(self.n_leaves, dtype=np.int64))
+
+    def subtree_sums(self, leaf_values: NDArray[Any]) -> NDArray[Any]:
+        """Sum under each node of (n,) or (n, r) values of the leaves; O((n + m) r)."""
+        merges = np.zeros((self.n_merges, *leaf_values.shape[1:]), dtype=leaf_values.dtype)
+        sums = np.concatenate([leaf_values, merges])
         for node, parent in enumerate(self.parent[:-1].tolist()):
-            sizes[parent] += sizes[node]
-        return np.array(sizes, dtype=np.int64)
+            sums[parent] += sums[node]
+        return sums
 
     @cached_property
     def first_leaf(self) -> IntArray:
@@ -95,11 +102,15 @@ class Nodes:
     @cached_property
     def place(self) -> IntArray:
         """First place of each node in the leaf order, in which clusters are contiguous."""
+        return self.places(self.children)
+
+    def places(self, children: list[list[int]]) -> IntArray:
+        """First place of each node in the leaf order that an order of all children makes."""
         place = [0] * self.parent.size
         size = self.size.tolist()
         for merge in range(self.n_merges - 1, -1, -1):
             at = place[self.n_leaves + merge]
-            for child in self.children[merge]:
+            for child in children[merge]:
                 place[child] = at
                 at += size[child]
         return np.array(place, dtype=np.int64)

@@ -30,7 +30,7 @@ def resolve_polytomies(nodes: Nodes, features: ArrayLike | None) -> BinaryTree:
     then by merge, then by criterion. O(n r) time, and O(m^2 r) for each merge of m children.
     """
     n, size = nodes.n_leaves, nodes.size
-    sums = None if features is None else _subtree_sums(nodes, checked_features(features, n))
+    sums = None if features is None else nodes.subtree_sums(checked_features(features, n))
     binary_id = list(range(nodes.parent.size))
     rows: list[Row] = []
     for merge, children in enumerate(nodes.children):
@@ -134,11 +134,3 @@ def _append_rows(rows: list[Row], ids: list[int], local: Sequence[Row], n: int) 
         rows.append((ids[a], ids[b]))
         ids.append(n + len(rows) - 1)
     return ids[-1]
-
-
-def _subtree_sums(nodes: Nodes, features: FloatArray) -> FloatArray:
-    """Sum of the features under each node of a multiway tree."""
-    sums = np.concatenate([features, np.zeros((nodes.n_merges, features.shape[1]))])
-    for node, parent in enumerate(nodes.parent[:-1].tolist()):
-        sums[parent] += sums[node]
-    return sums
