@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from tree.paths import SEEDS, chain, clades, generic_features, leaves_under, paths, star
 
-from convexhc.tree import Tree, polytomies
-from convexhc.tree.binary import BinaryTree
-from convexhc.tree.polytomies import resolve_polytomies, ward_rows
+from convexhc.tree import Tree, binary
+from convexhc.tree.binary import BinaryTree, resolve_polytomies, ward_rows
 
 
 def scipy_clades(points):
@@ -102,7 +101,7 @@ def test_without_features_a_wide_merge_gives_a_balanced_tree():
 @given(st.integers(9, 60), SEEDS)
 def test_bisection_does_not_depend_on_the_order_of_the_leaves(n, seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(polytomies, "N_BISECTIONS", 3)
+        patch.setattr(binary, "N_BISECTIONS", 3)
         features = generic_features(n, seed)
         order = np.random.default_rng(seed).permutation(n)
         found = clades(resolve_polytomies(star(n), features))
@@ -115,7 +114,7 @@ def test_bisection_does_not_depend_on_the_order_of_the_leaves(n, seed):
 def test_bisection_cuts_at_gaps(n, share, seed):
     group = np.random.default_rng(seed).permutation(np.arange(n) < share * n)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(polytomies, "N_BISECTIONS", 3)
+        patch.setattr(binary, "N_BISECTIONS", 3)
         found = clades(
             resolve_polytomies(star(n), generic_features(n, seed) + 100.0 * group[:, None])
         )

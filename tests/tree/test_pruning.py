@@ -13,8 +13,7 @@ from tree.paths import SEEDS, chain, pairs, paths
 
 from convexhc.graph import Graph
 from convexhc.tree import Tree
-from convexhc.tree.binary import BinaryTree
-from convexhc.tree.polytomies import resolve_polytomies
+from convexhc.tree.binary import BinaryTree, resolve_polytomies
 from convexhc.tree.pruning import (
     best_prunings,
     inner_weight,

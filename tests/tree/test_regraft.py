@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tree.paths import SEEDS, clades, generic_features, star
 
 from convexhc.tree import Tree
-from convexhc.tree.binary import BinaryTree
-from convexhc.tree.polytomies import resolve_polytomies
+from convexhc.tree.binary import BinaryTree, resolve_polytomies
 from convexhc.tree.pruning import regraft_small_branches
 
 

@@ -13,8 +13,8 @@ from convexhc.api.single_lam import edge_weights, similarity_record
 from convexhc.io import as_graph
 from convexhc.path.path import Path
 from convexhc.similarity import multiscale_weights, require_psd, spectral_features
-from convexhc.similarity.diffusion_time import N_FEATURES
-from convexhc.similarity.strongest import positive_part
+from convexhc.similarity.edge_weights import positive_part
+from convexhc.similarity.spectral import N_FEATURES
 
 SPACES = ("auto", "features", "similarity")
 

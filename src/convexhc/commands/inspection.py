@@ -22,7 +22,7 @@ from convexhc.commands.saved_results import describe_saved
 from convexhc.export.csv_table import cell, csv_text
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
-from convexhc.similarity.diffusion_time import N_FEATURES
+from convexhc.similarity.spectral import N_FEATURES
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import run as solve
 from convexhc.solvers.memory import available, path_estimate

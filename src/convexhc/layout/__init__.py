@@ -2,6 +2,5 @@
 
 ``graph_layout`` positions the nodes of a graph and their names, ``trajectories`` the centroids,
 ``tree_layout`` the branches of a tree, ``sankey`` the flow between partitions and ``heatmap`` the
-cells of a matrix. ``partition_distances`` compares the levels of a path. ``colors`` generates
-colours and assigns them to clusters.
+cells of a matrix. ``colors`` generates colours and assigns them to clusters.
 """

@@ -16,19 +16,6 @@ N_COLORS = 256
 # The colours of Okabe and Ito with enough contrast to both white and black.
 _OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
 
-
-@dataclass(frozen=True)
-class PaletteSettings:
-    """Parameters of the palette; lightness is that of Oklab."""
-
-    light_range: tuple[float, float] = (0.38, 0.76)  # lightness on a light background
-    dark_range: tuple[float, float] = (0.52, 0.82)  # lightness on a dark background
-    # Weight of distances in colour-blind vision, which are smaller than in normal vision.
-    color_blind_weight: float = 1.5
-
-
-SETTINGS = PaletteSettings()
-
 # Oklab: linear sRGB -> cone responses -> cube root -> lightness, green-red, blue-yellow.
 _CONES = np.array(
     [
@@ -47,6 +34,19 @@ _OPPONENT = np.array(
 # Linear sRGB as perceived with protanopia and deuteranopia (Viénot, Brettel and Mollon 1999).
 _PROTAN = np.array([[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]])
 _DEUTAN = np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]])
+
+
+@dataclass(frozen=True)
+class PaletteSettings:
+    """Parameters of the palette; lightness is that of Oklab."""
+
+    light_range: tuple[float, float] = (0.38, 0.76)  # lightness on a light background
+    dark_range: tuple[float, float] = (0.52, 0.82)  # lightness on a dark background
+    # Weight of distances in colour-blind vision, which are smaller than in normal vision.
+    color_blind_weight: float = 1.5
+
+
+SETTINGS = PaletteSettings()
 
 
 def palette(n: int, *, dark: bool = False) -> tuple[str, ...]:

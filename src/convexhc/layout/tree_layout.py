@@ -11,6 +11,9 @@ from convexhc.tree import Tree
 from convexhc.tree.cut import merges_for, roots_after
 from convexhc.tree.nodes import Nodes
 
+# Room below the first merge, for the leaves, and above the last that the path reached.
+_MARGIN = 0.06
+
 
 @dataclass(frozen=True, eq=False)
 class Branches:
@@ -71,10 +74,6 @@ def enclosing_cluster(tree: Tree, labels: Labels) -> IntArray:
         known = cluster[parent]
         cluster[parent] = cluster[node] if known in (None, cluster[node]) else -1
     return np.array(cluster, dtype=np.int64)
-
-
-# Room below the first merge, for the leaves, and above the last that the path reached.
-_MARGIN = 0.06
 
 
 @dataclass(frozen=True, eq=False)

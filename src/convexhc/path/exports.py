@@ -20,6 +20,9 @@ from convexhc.tree import Plateau
 if TYPE_CHECKING:
     from convexhc.path.path import Path
 
+# Nodes in doubt up to which a summary names them.
+MAX_NAMES = 10
+
 
 def suggested_partitions(
     path: Path, min_cluster_size: int | None = None, suggested: Labels | None = None
@@ -128,10 +131,6 @@ class Exports:
     def to_frame(self) -> Any:
         """One row per lam, as a pandas DataFrame (extra: graphs)."""
         return frame_of(cast("Path", self))
-
-
-# Nodes in doubt up to which a summary names them.
-MAX_NAMES = 10
 
 
 def summary_of(path: Path, n_plateaus: int = 5) -> str:

@@ -12,7 +12,7 @@ from convexhc.io.archive import decode_names, encode_names, pack_graph, unpack_g
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.path.level import pack_levels, unpack_levels
 from convexhc.provenance import Provenance
-from convexhc.similarity.density import Density
+from convexhc.similarity.neighbors import Density
 from convexhc.similarity.structure import Structure
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from convexhc.path.scales import Scale, scales_of
 from convexhc.path.suggestion import Suggestion, made_suggestion
 from convexhc.provenance import Provenance
 from convexhc.similarity import spectral_features
-from convexhc.similarity.density import Density
-from convexhc.similarity.diffusion_time import N_FEATURES
+from convexhc.similarity.neighbors import Density
+from convexhc.similarity.spectral import N_FEATURES
 from convexhc.similarity.structure import Structure
 from convexhc.solvers.solution import members
 from convexhc.tree import Plateau, Split, Tree

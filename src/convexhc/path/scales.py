@@ -12,7 +12,7 @@ import numpy as np
 from convexhc._text import format_number
 from convexhc._types import Labels
 from convexhc.similarity.block_model import modularity
-from convexhc.similarity.strongest import positive_part
+from convexhc.similarity.edge_weights import positive_part
 from convexhc.tree.flat_clusters import SETTINGS as SELECTION
 from convexhc.tree.flat_clusters import default_min_cluster_size, valley_depth
 from convexhc.tree.plateaus import Plateau, lasting_prunings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from convexhc.layout.colors import palette
-from convexhc.layout.partition_distances import partition_distances
+from convexhc.layout.heatmap import partition_distances
 from convexhc.path import Path
 from convexhc.plots.selection import check_path, cut_by_level
 from convexhc.plots.style import (

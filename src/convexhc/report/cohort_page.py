@@ -34,6 +34,21 @@ _SMALL_STEPS = 4000
 # Above this number of subjects, finding the best order of a dendrogram takes too long.
 _MAX_OPTIMAL_ORDER = 400
 
+# Scripts in the order of concatenation; each uses only those before it when loaded.
+SCRIPTS = (
+    "shared/basics.js",
+    "shared/theme.js",
+    "cohort/data.js",
+    "page/surface.js",
+    "cohort/matrix.js",
+    "cohort/distributions.js",
+    "cohort/trees.js",
+    "cohort/icicles.js",
+    "cohort/table.js",
+    "cohort/main.js",
+)
+STYLES = ("page/style.css", "cohort/style.css")
+
 
 def cohort_data(
     rows: Sequence[Mapping[str, Any]],
@@ -199,22 +214,6 @@ def _icicle(nodes: Nodes, rank: FloatArray, clusters: Labels) -> dict[str, Any]:
         quantize(laid.purity[shown], 0.0, 1.0, 100),
     )
     return {"rows": encode_array(np.stack(columns)), "count": int(shown.size)}
-
-
-# Scripts in the order of concatenation; each uses only those before it when loaded.
-SCRIPTS = (
-    "shared/basics.js",
-    "shared/theme.js",
-    "cohort/data.js",
-    "page/surface.js",
-    "cohort/matrix.js",
-    "cohort/distributions.js",
-    "cohort/trees.js",
-    "cohort/icicles.js",
-    "cohort/table.js",
-    "cohort/main.js",
-)
-STYLES = ("page/style.css", "cohort/style.css")
 
 
 def write_cohort_report(

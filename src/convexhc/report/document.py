@@ -18,7 +18,6 @@ from convexhc.graph import Graph
 from convexhc.layout.graph_layout import align_nodes
 from convexhc.path import Path
 from convexhc.path.suggestion import warning_text
-from convexhc.report.attribute_data import attribute_data
 from convexhc.report.figure_data import (
     assignment_data,
     distance_data,
@@ -27,6 +26,7 @@ from convexhc.report.figure_data import (
     trajectory_data,
 )
 from convexhc.report.path_data import (
+    attribute_data,
     described_options,
     path_data,
     proof_data,

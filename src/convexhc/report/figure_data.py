@@ -10,8 +10,7 @@ from scipy import sparse
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.layout.graph_layout import graph_positions, strongest_edges
-from convexhc.layout.heatmap import binned_matrix, cell_of_node, color_limit
-from convexhc.layout.partition_distances import partition_distances
+from convexhc.layout.heatmap import binned_matrix, cell_of_node, color_limit, partition_distances
 from convexhc.layout.trajectories import centroid_trajectories
 from convexhc.path import Path
 from convexhc.report.array_encoding import RESOLUTION, encode_array, quantize

@@ -25,6 +25,11 @@ SINGLE_SLOW = 0.1
 # Iterations of one run in single precision: where more are needed, round-off decides.
 SINGLE_ITERATIONS = 200
 
+# Passes of label propagation per round: more make fewer, not better groups.
+PASSES = 4
+# Groups few enough that their order no longer matters.
+FEW = 64
+
 
 class Columns(NamedTuple):
     """Columns of pi(lam), or pi(lam) times given columns, and their residuals."""
@@ -222,12 +227,6 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
 
 def _norms(X: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.einsum("ij,ij->j", X, X)))
-
-
-# Passes of label propagation per round: more make fewer, not better groups.
-PASSES = 4
-# Groups few enough that their order no longer matters.
-FEW = 64
 
 
 def local_order(weights: csr_array) -> Labels:

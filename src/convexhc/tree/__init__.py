@@ -4,9 +4,9 @@
 builds it from the partitions of a path and ``linkage`` from scipy's form. ``cut`` and ``plateaus``
 are horizontal cuts and the choice among them; ``export`` writes a tree.
 
-``flat_clusters`` uses the features of the leaves to form exactly k clusters: ``polytomies`` makes
-the tree ``binary``, and ``pruning`` moves small branches and finds the best k. Nothing recurses, so
-a chain of 50 000 leaves is no problem.
+``flat_clusters`` uses the features of the leaves to form exactly k clusters: ``binary`` resolves
+the tree, and ``pruning`` moves small branches and finds the best k. Nothing recurses, so a chain of
+50 000 leaves is no problem.
 """
 
 from convexhc.tree.nested_partitions import Split

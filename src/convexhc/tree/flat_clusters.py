@@ -12,11 +12,10 @@ import numpy as np
 from convexhc._checks import TIE, checked_count
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
-from convexhc.similarity.density import Density
-from convexhc.similarity.strongest import positive_part
-from convexhc.tree.binary import BinaryTree
+from convexhc.similarity.edge_weights import positive_part
+from convexhc.similarity.neighbors import Density
+from convexhc.tree.binary import BinaryTree, resolve_polytomies
 from convexhc.tree.nodes import Nodes
-from convexhc.tree.polytomies import resolve_polytomies
 from convexhc.tree.pruning import (
     Prunings,
     best_prunings,
