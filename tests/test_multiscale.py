@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.similarity import diffusion_features, multiscale, multiscale_weights
+from convexhc.similarity import diffusion_features, edge_weights, multiscale_weights
 from convexhc.similarity.block_model import SETTINGS, memberships, merged_groups, modularity
 from convexhc.similarity.scales import refined_scales
 from laws import first_occurrence
@@ -221,5 +221,5 @@ def test_one_node_and_two():
 def test_the_block_size_does_not_matter(monkeypatch):
     A, _ = planted(4)
     whole = weights(A).dense()
-    monkeypatch.setattr(multiscale, "BLOCK_ENTRIES", 7 * len(A))
+    monkeypatch.setattr(edge_weights, "BLOCK_ENTRIES", 7 * len(A))
     np.testing.assert_allclose(weights(A).dense(), whole, atol=1e-12)

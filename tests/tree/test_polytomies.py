@@ -154,13 +154,7 @@ def test_a_long_chain_is_kept():
     assert np.array_equal(fine.leaf_order, np.arange(n))
 
 
-def test_invalid_rows_and_features_are_refused():
-    with pytest.raises(ValueError, match="below n \\+ i"):
-        BinaryTree([0, 1], [3, 2], [1.0, 2.0], [False, False])
-    with pytest.raises(ValueError, match="joined once"):
-        BinaryTree([0, 0], [1, 2], [1.0, 2.0], [False, False])
-    with pytest.raises(ValueError, match="height must be of shape"):
-        BinaryTree([0], [1], [1.0, 2.0], [False])
+def test_invalid_features_are_refused():
     for features in ([[0.0], [1.0]], [0.0, 1.0, 2.0], np.empty((3, 0))):
         with pytest.raises(ValueError, match="a row for each of 3 leaves"):
             resolve_polytomies(star(3), features)

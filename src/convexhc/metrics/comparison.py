@@ -130,14 +130,20 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float:
     a, b = checked_distance(first, "first"), checked_distance(second, "second")
     if a.shape != b.shape:
         raise ValueError(f"two distance matrices must be of one shape; got {a.shape} and {b.shape}")
-    upper = np.triu_indices(len(a), 1)
-    x, y = a[upper], b[upper]
-    if x.size == 0 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    x, y = upper_triangles(a, b)
+    if not x.size:
         return float("nan")
     from scipy.stats import kendalltau
 
     # The p-value is not used; the asymptotic one is cheap.
     return float(kendalltau(x, y, method="asymptotic").statistic)
+
+
+def upper_triangles(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Entries above the diagonals; none if all those of one are equal: nothing correlates."""
+    upper = np.triu_indices(len(a), 1)
+    x, y = a[upper], b[upper]
+    return (x, y) if x.size and np.ptp(x) and np.ptp(y) else (x[:0], y[:0])
 
 
 def checked_distance(distance: ArrayLike, name: str) -> FloatArray:

@@ -14,6 +14,7 @@ from convexhc.path.level import pack_levels, unpack_levels
 from convexhc.provenance import Provenance
 from convexhc.similarity.neighbors import Density
 from convexhc.similarity.structure import Structure
+from convexhc.tree.nested_partitions import first_members
 
 if TYPE_CHECKING:
     from convexhc.path.path import Path
@@ -100,8 +101,7 @@ def is_labels(labels: NDArray[Any], n: int) -> bool:
 
 def _refines(fine: NDArray[Any], coarse: NDArray[Any]) -> bool:
     """Whether every class of the first partition is inside one of the second."""
-    first = np.unique(fine, return_index=True)[1]
-    return bool(np.array_equal(coarse, coarse[first[fine]]))
+    return bool(np.array_equal(coarse, coarse[first_members(fine)]))
 
 
 def _is_numeric(array: NDArray[Any], shape: tuple[int | None, ...]) -> bool:

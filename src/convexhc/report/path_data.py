@@ -18,6 +18,7 @@ from convexhc.report.array_encoding import RESOLUTION, encode_array, quantize
 from convexhc.resampling.support import Support
 from convexhc.solvers.loop import Status
 from convexhc.tree import Plateau, Split, Tree
+from convexhc.tree.nested_partitions import first_members
 
 
 def path_data(path: Path) -> dict[str, Any]:
@@ -88,8 +89,7 @@ def label_changes(partitions: list[Labels]) -> dict[str, Any]:
     before = np.arange(len(partitions[0]))
     counts, nodes, firsts = [], [], []
     for labels in partitions:
-        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-        smallest = first[inverse]
+        smallest = first_members(labels)
         changed = np.flatnonzero(smallest != before)
         counts.append(changed.size)
         nodes.append(changed)

@@ -39,21 +39,12 @@ class BinaryTree:
     resolved: BoolArray
 
     def __post_init__(self) -> None:
-        """Verify and freeze the arrays."""
+        """Convert and freeze the arrays."""
         types = {"left": np.int64, "right": np.int64, "height": np.float64, "resolved": np.bool_}
         for name, dtype in types.items():
             array: NDArray[np.generic] = np.array(getattr(self, name), dtype=dtype)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-            if array.shape != (self.left.size,):
-                raise ValueError(f"{name} must be of shape ({self.left.size},); got {array.shape}.")
-        ids = np.concatenate([self.left, self.right])
-        known = (ids >= 0) & (ids < np.tile(np.arange(self.n_leaves, 2 * self.n_leaves - 1), 2))
-        if not known.all() or (np.bincount(ids, minlength=ids.size) != 1).any():
-            raise ValueError(
-                "Row i must join two nodes below n + i, each of them joined once in all rows; got "
-                "other ids. Leaves are 0 .. n - 1, and row i makes node n + i."
-            )
 
     @classmethod
     def from_linkage(cls, Z: ArrayLike) -> BinaryTree:

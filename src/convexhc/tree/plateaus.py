@@ -110,11 +110,10 @@ def _candidates(nodes: Nodes, lambdas: FloatArray, min_size: int) -> list[Candid
     n_levels = int(np.count_nonzero(nodes.level_ends <= nodes.n_real))
     levels = np.arange(n_levels - len(found), n_levels)
     counts = large_counts(nodes, min_size)[levels]
-    starts = np.flatnonzero(np.append(True, counts[1:] != counts[:-1]))
     fractions = informative_fractions(nodes)[levels]
     candidates = []
-    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), levels.size], strict=True):
-        width = sum(plateau.log_width for plateau in found[start:stop])
+    for start, stop in _runs(counts):
+        width = _width(found[start:stop])
         count, merges = int(counts[start]), int(nodes.level_ends[levels[stop - 1]])
         plateau = Plateau(count, found[start].lam_from, found[stop - 1].lam_to, width)
         informative = float(fractions[stop - 1])

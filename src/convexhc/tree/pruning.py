@@ -5,12 +5,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc._checks import checked_count
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.kernels.labels import numbered_by_first
@@ -47,13 +45,10 @@ class Prunings:
         """Largest number of clusters in the table."""
         return self.cost.size
 
-    def branches(self, k: SupportsIndex) -> IntArray:
+    def branches(self, k: int) -> IntArray:
         """Nodes whose leaves are the k clusters, from left to right; O(k log k) time."""
-        wanted = checked_count("k", k)
-        if wanted > self.max_clusters:
-            raise ValueError(f"k must be at most max_clusters = {self.max_clusters}; got {wanted}.")
         n = self.tree.n_leaves
-        stack, found = [(2 * n - 2, wanted)], []
+        stack, found = [(2 * n - 2, k)], []
         while stack:
             node, count = stack.pop()
             if count == 1:
@@ -66,7 +61,7 @@ class Prunings:
         nodes = np.array(found, dtype=np.int64)
         return nodes[np.argsort(self.tree.start[nodes])]
 
-    def labels(self, k: SupportsIndex) -> IntArray:
+    def labels(self, k: int) -> IntArray:
         """Cluster of each leaf, (n,), numbered in order of first occurrence."""
         nodes = self.branches(k)
         labels = np.empty(self.tree.n_leaves, dtype=np.int64)
@@ -74,7 +69,7 @@ class Prunings:
         return numbered_by_first(labels)
 
 
-def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex) -> Prunings:
+def best_prunings(tree: BinaryTree, cost: FloatArray, max_clusters: int) -> Prunings:
     """For every k up to a largest, the k branches that partition the leaves at least cost.
 
     Dynamic programming: ``best(v, 1) = cost[v]``, and ``best(v, k) = min_j best(a, j) + best(b, k -
@@ -82,22 +77,16 @@ def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex
     or in the left one of two equally large branches. ``cost`` is a finite number of any sign per
     node. O(n min(n, max_clusters)) time, and at most as many bytes.
     """
-    most = min(checked_count("max_clusters", max_clusters), tree.n_leaves)
-    own = np.asarray(cost, dtype=np.float64)
-    if own.shape != (2 * tree.n_leaves - 1,) or not np.isfinite(own).all():
-        raise ValueError(
-            f"cost must hold one finite number for each of the {2 * tree.n_leaves - 1} nodes; got "
-            f"shape {own.shape}{'' if np.isfinite(own).all() else ' with NaN or infinity'}."
-        )
+    most = min(max_clusters, tree.n_leaves)
     # Costs per number of clusters, only for nodes that no row has joined yet.
-    best = dict(enumerate(own[: tree.n_leaves, None]))
+    best = dict(enumerate(cost[: tree.n_leaves, None]))
     choices: list[Choice] = []
     for row in range(tree.n_leaves - 1):
         small, large = _smaller_first(tree, row)
         least, choice = _min_plus(best.pop(small), best.pop(large), most)
         choices.append(choice)
         node = tree.n_leaves + row
-        best[node] = np.concatenate([own[node : node + 1], least])
+        best[node] = np.concatenate([cost[node : node + 1], least])
     return Prunings(tree, best[2 * tree.n_leaves - 2], choices)
 
 
@@ -108,8 +97,6 @@ def inner_weight(tree: BinaryTree, graph: Graph) -> FloatArray:
     the graph, from its leaf upwards. O((n + E) log n) time.
     """
     n = tree.n_leaves
-    if graph.n != n:
-        raise ValueError(f"The graph must have the {n} leaves of the tree as nodes; got {graph.n}.")
     joined = tree.joining_rows(graph.tail, graph.head)
     crossing = np.bincount(joined, weights=graph.weight, minlength=n - 1)
     return tree.subtree_sums(graph.diagonal, crossing.astype(np.float64))
@@ -121,8 +108,6 @@ def modularity_terms(tree: BinaryTree, graph: Graph) -> FloatArray:
     w is the weight inside, d the sum of the degrees and W the total weight. A self-loop counts once
     in a weight and twice in a degree, as in networkx. Zero if the graph has no edges.
     """
-    if graph.weight.min(initial=0.0) < 0 or graph.diagonal.min() < 0:
-        raise ValueError("Modularity needs weights of at least 0; got negative ones.")
     inside = inner_weight(tree, graph)
     total = inside[-1]
     if total == 0:
@@ -172,7 +157,7 @@ def regraft_small_branches(tree: BinaryTree, features: ArrayLike, min_size: int)
     keeps the height at which the branch split off and is flagged ``resolved``. O(n r + n log n)
     time, and O(r) per moved branch and large split it passes.
     """
-    n, min_size = tree.n_leaves, checked_count("min_size", min_size)
+    n = tree.n_leaves
     means = tree.subtree_sums(checked_features(features, n)) / tree.size[:, None]
     pairs = np.column_stack([tree.left, tree.right])
     sizes = tree.size[pairs]
