@@ -38,6 +38,7 @@ _MAX_OPTIMAL_ORDER = 400
 SCRIPTS = (
     "shared/basics.js",
     "shared/theme.js",
+    "shared/views.js",
     "cohort/data.js",
     "page/surface.js",
     "cohort/matrix.js",

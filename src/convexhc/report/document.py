@@ -40,6 +40,7 @@ from convexhc.version import __version__
 SCRIPTS = (
     "shared/basics.js",
     "shared/theme.js",
+    "shared/views.js",
     "page/data.js",
     "page/axis.js",
     "page/surface.js",
@@ -214,8 +215,11 @@ def fill_template(
         "script": script,
         "data": json_for_script(data),
     }
+    frame = _read(page)
+    for part in ("head", "foot"):
+        frame = frame.replace(f"{{{{{part}}}}}\n", _read(f"shared/{part}.html"))
     # One pass: a placeholder inside a title or a name stays as it is.
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read(page))
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], frame)
 
 
 def json_for_script(data: dict[str, Any]) -> str:
