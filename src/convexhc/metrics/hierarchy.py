@@ -52,8 +52,8 @@ def cophenetic_correlation(Z: ArrayLike, distance: ArrayLike) -> float:
 
     Parameters
     ----------
-    Z : (n - 1, 4) array
-        Linkage in scipy's form whose heights never fall, leaf counts included.
+    Z
+        As in :func:`cophenetic_distances`.
     distance : (n, n) array
         Symmetric distances between the leaves; the upper triangle is read.
 

@@ -29,12 +29,8 @@ class ScaleSettings:
     most: int = 3
     # A scale lasts if its clusters stay the same while lam doubles.
     min_log_width: float = math.log(2.0)
-    # Smaller clusters are not counted, in small data neither: a single node is no cluster.
-    min_cluster_size: int = 2
     # Largest growth of lam that a reason states as a number.
     long_ratio: int = 1000
-    # It is informative if its modularity is at least this fraction of the largest of all scales.
-    min_modularity_ratio: float = SELECTION.min_modularity_ratio
     # It survives if the median agreement (AMI) with the resamples is at least this.
     min_agreement: float = 0.8
 
@@ -54,7 +50,7 @@ class Scale:
         The partition: the pruning of the tree with this many clusters.
     lam_from, lam_to : float
         Range of lam over which the clusters of the tree that are not small are these
-        (`tree.lasting.lasting_prunings`).
+        (`tree.plateaus.lasting_prunings`).
     modularity : float or None
         Modularity of the partition; None without a graph.
     agreement : float or None
@@ -104,7 +100,8 @@ def scales_of(path: Path) -> tuple[Scale, ...]:
     """
     if path.collapses or (path.structure and path.structure.tested and not path.structure.found):
         return ()
-    least = max(SETTINGS.min_cluster_size, default_min_cluster_size(len(path.names)))
+    # A single node is no cluster, in small data neither.
+    least = max(2, default_min_cluster_size(len(path.names)))
     found = lasting_prunings(
         path.tree.nodes,
         path.lambdas,
@@ -131,17 +128,13 @@ def _scale(path: Path, plateau: Plateau, labels: Labels) -> Scale:
 
 def _telling(path: Path, scales: list[Scale]) -> list[Scale]:
     """Those scales that are informative."""
-    known = [scale.modularity for scale in scales if scale.modularity is not None]
-    if path.graph is None or not known:
+    if path.graph is None or not scales:
         return scales
-    suggested = path.suggestion.modularity
-    largest = max(known) if suggested is None else max(*known, suggested)
-    least = max(SETTINGS.min_modularity_ratio * largest, 0.0)
-    telling = [s for s in scales if s.modularity is not None and s.modularity > 0.0]
-    telling = [s for s in telling if s.modularity is not None and s.modularity >= least]
-    if path.density is not None:
-        graph, density = path.graph, path.density
-        depths = [valley_depth(graph, scale.labels, density) for scale in telling]
-        kept = np.array(depths) >= SELECTION.clear_valley
-        telling = [scale for scale, clear in zip(telling, kept.tolist(), strict=True) if clear]
-    return telling
+    found = np.array([scale.modularity or 0.0 for scale in scales])
+    largest = max(float(found.max()), path.suggestion.modularity or 0.0)
+    kept = (found > 0.0) & (found >= SELECTION.min_modularity_ratio * largest)
+    telling = [scales[at] for at in np.flatnonzero(kept)]
+    if path.density is None:
+        return telling
+    graph, density, least = path.graph, path.density, SELECTION.clear_valley
+    return [scale for scale in telling if valley_depth(graph, scale.labels, density) >= least]

@@ -53,15 +53,12 @@ def heatmap(
     K : graph or (n, n) similarity, optional
         Matrix to draw, on the nodes of the result; by default pi, whose column i is the centroid
         of node i.
-    n_clusters, lam : int, float, optional
-        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
-        default the suggested pruning. Centroids are those at the lam nearest to it.
+    n_clusters, lam, ax
+        As for `dendrogram`; centroids are those at the lam nearest to the clusters.
     max_cells : int
         Cells per side at most; with more nodes each cell shows a mean.
     names : bool
         Label the nodes if there is room.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default those of a new figure.
 
     Returns
     -------

@@ -35,27 +35,15 @@ def icicle(
 
     Parameters
     ----------
-    path : Path or Tree
-        The tree to draw.
-    n_clusters, lam : int, float, optional
-        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
-        default the suggested pruning.
+    path, n_clusters, lam, orientation, ax
+        As for `dendrogram`, which raises the same errors.
     names : bool
         Label the nodes if there is room.
-    orientation : {"right", "top"}
-        Side of the root.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
         Its first collection holds the rectangles, one per merge of the path. O(n log n).
-
-    Raises
-    ------
-    ValueError
-        Both n_clusters and lam, or values out of range.
 
     Examples
     --------

@@ -52,15 +52,12 @@ def network(
         Edges between the nodes of the result: preferably the graph itself, as a similarity has
         many more. At most 20 000 edges are drawn: a maximum spanning forest and the strongest
         others, ties by chance.
-    n_clusters, lam : int, float, optional
-        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
-        default the suggested pruning.
     positions : (n, 2) array, optional
         Positions of the nodes, in the order of the result; by default a layout with short edges.
     names : bool
         Label the nodes, in graphs with up to 120 of them and where there is room.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default those of a new figure.
+    n_clusters, lam, ax
+        As for `dendrogram`.
 
     Returns
     -------

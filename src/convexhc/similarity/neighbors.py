@@ -80,8 +80,8 @@ def neighbor_graph(X: Any, *, n_neighbors: int | None = None) -> Graph:
 
     Parameters
     ----------
-    X : (n, d) array or DataFrame
-        One point per row; the index of a DataFrame names them.
+    X
+        As for `neighbor_weights`, which raises the same errors.
     n_neighbors : int, optional
         Neighbours of each point, itself not counted. By default 15, or a fifth of the points if
         that is less, but at least 3.
@@ -91,11 +91,6 @@ def neighbor_graph(X: Any, *, n_neighbors: int | None = None) -> Graph:
     Graph
         At most ``2 n n_neighbors`` edges. Connecting the components takes one neighbour search per
         component among all other points.
-
-    Raises
-    ------
-    ValueError, TypeError
-        X is not a table of finite numbers, or n_neighbors is below one.
 
     Examples
     --------
@@ -149,9 +144,7 @@ def from_points(X: Any, *, n_neighbors: int | None = None, shift: Shift = 0.0) -
 
     Parameters
     ----------
-    X : (n, d) array or DataFrame
-        One point per row; the index of a DataFrame names them.
-    n_neighbors : int, optional
+    X, n_neighbors
         As for `neighbor_graph`.
     shift : float or "auto"
         Added to the diagonal; "auto" adds what makes K positive definite.

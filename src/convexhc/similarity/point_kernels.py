@@ -72,13 +72,11 @@ def rbf(X: Any, *, bandwidth: Bandwidth = "auto", shift: Shift = 0.0) -> Similar
 
     Parameters
     ----------
-    X : (n, d) array or DataFrame
-        One point per row; the index of a DataFrame names them.
+    X, shift
+        As for :func:`knn`.
     bandwidth : float or "auto"
         h, in the unit of the distances. "auto" takes their median, or the smallest positive one
         if the median is zero.
-    shift : float or "auto"
-        Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
     -------

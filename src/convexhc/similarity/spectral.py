@@ -141,10 +141,8 @@ def diffusion_features(
 
     Parameters
     ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph, with nonnegative weights.
-    time : int, optional
-        Number of lazy steps; by default that of `from_graph`.
+    A, time
+        As for `from_graph`.
     n_features : int
         Number of columns, at most n.
 

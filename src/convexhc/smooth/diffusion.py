@@ -27,8 +27,6 @@ SINGLE_ITERATIONS = 200
 
 # Passes of label propagation per round: more make fewer, not better groups.
 PASSES = 4
-# Groups few enough that their order no longer matters.
-FEW = 64
 
 
 class Columns(NamedTuple):
@@ -245,7 +243,7 @@ def local_order(weights: csr_array) -> Labels:
         names, group = np.unique(label, return_inverse=True)
         place = group[place]
         keys.append(place)
-        if names.size <= FEW or names.size > n // 2:
+        if names.size > n // 2:
             return np.lexsort(keys)
         graph = _contracted(graph, group, names.size)
 

@@ -187,12 +187,10 @@ class SmoothModel:
 
         Parameters
         ----------
-        lam : float
-            Strength, zero or more.
+        lam, tol, max_iter
+            As for `apply`.
         nodes : (m,) int array
             Which nodes, by number.
-        tol, max_iter
-            As for `apply`.
 
         Returns
         -------
