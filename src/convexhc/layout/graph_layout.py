@@ -151,12 +151,9 @@ def grid_field(positions: FloatArray, mass: FloatArray) -> FloatArray:
     corner = np.floor(scaled).astype(np.int64)
     part = scaled - corner
     shares, flat = [], []
-    for dx in (0, 1):
-        for dy in (0, 1):
-            share_x = part[:, 0] if dx else 1.0 - part[:, 0]
-            share_y = part[:, 1] if dy else 1.0 - part[:, 1]
-            shares.append(share_x * share_y)
-            flat.append((corner[:, 0] + dx) * cells + corner[:, 1] + dy)
+    for offset in np.array([[0, 0], [0, 1], [1, 0], [1, 1]]):
+        shares.append(np.abs(1.0 - offset - part).prod(axis=1))
+        flat.append((corner + offset) @ [cells, 1])
     density = np.bincount(
         np.concatenate(flat),
         weights=np.concatenate([share * mass for share in shares]),

@@ -109,8 +109,8 @@ def scales_of(path: Path) -> tuple[Scale, ...]:
         least,
         SETTINGS.min_log_width,
     )
-    telling = _telling(path, [_scale(path, *one) for one in found])[: SETTINGS.most]
-    return tuple(sorted(telling, key=lambda scale: -scale.n_clusters))
+    informative = _informative(path, [_scale(path, *one) for one in found])[: SETTINGS.most]
+    return tuple(sorted(informative, key=lambda scale: -scale.n_clusters))
 
 
 def judged(scales: tuple[Scale, ...], agreement: Mapping[int, float]) -> tuple[Scale, ...]:
@@ -126,15 +126,15 @@ def _scale(path: Path, plateau: Plateau, labels: Labels) -> Scale:
     return Scale(plateau.n_clusters, labels, plateau.lam_from, plateau.lam_to, found)
 
 
-def _telling(path: Path, scales: list[Scale]) -> list[Scale]:
+def _informative(path: Path, scales: list[Scale]) -> list[Scale]:
     """Those scales that are informative."""
     if path.graph is None or not scales:
         return scales
     found = np.array([scale.modularity or 0.0 for scale in scales])
     largest = max(float(found.max()), path.suggestion.modularity or 0.0)
     kept = (found > 0.0) & (found >= SELECTION.min_modularity_ratio * largest)
-    telling = [scales[at] for at in np.flatnonzero(kept)]
+    informative = [scales[at] for at in np.flatnonzero(kept)]
     if path.density is None:
-        return telling
+        return informative
     graph, density, least = path.graph, path.density, SELECTION.clear_valley
-    return [scale for scale in telling if valley_depth(graph, scale.labels, density) >= least]
+    return [scale for scale in informative if valley_depth(graph, scale.labels, density) >= least]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import scipy
 
-from convexhc._files import write_bytes
 from convexhc._text import counted, on_page
 from convexhc._types import FloatArray, Labels
 from convexhc.api.outcomes import Cohort
@@ -21,7 +20,7 @@ from convexhc.layout.colors import N_COLORS, neutral, palette
 from convexhc.layout.tree_layout import depth_heights, relative_heights, small_tree
 from convexhc.path import Path
 from convexhc.report.array_encoding import RESOLUTION, encode_array, quantize
-from convexhc.report.document import fill_template
+from convexhc.report.document import fill_template, write_page
 from convexhc.report.path_data import finite_or_none
 from convexhc.tree.nodes import Nodes
 
@@ -274,8 +273,7 @@ def write_cohort_report(
         links=links,
         mean_links=mean_links,
     )
-    # A title may contain a lone surrogate, which UTF-8 cannot encode; the data is plain ASCII.
-    write_bytes(file, page.encode("utf-8", "xmlcharrefreplace"))
+    write_page(file, page)
 
 
 def cohort_html(

@@ -123,8 +123,7 @@ def write_report(
         title=title,
         notes=notes,
     )
-    # A title may contain a lone surrogate, which UTF-8 cannot encode; the data is plain ASCII.
-    write_bytes(file, page.encode("utf-8", "xmlcharrefreplace"))
+    write_page(file, page)
 
 
 def report_html(
@@ -220,6 +219,12 @@ def fill_template(
         frame = frame.replace(f"{{{{{part}}}}}\n", _read(f"shared/{part}.html"))
     # One pass: a placeholder inside a title or a name stays as it is.
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], frame)
+
+
+def write_page(file: str | os.PathLike[str], page: str) -> None:
+    """Write a page atomically."""
+    # A title may contain a lone surrogate, which UTF-8 cannot encode; the data is plain ASCII.
+    write_bytes(file, page.encode("utf-8", "xmlcharrefreplace"))
 
 
 def json_for_script(data: dict[str, Any]) -> str:

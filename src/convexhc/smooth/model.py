@@ -276,14 +276,13 @@ class SmoothModel:
         ValueError
             Neither is given; or the scale is finer than the modes computed.
         """
-        if lam is None and n_clusters is None:
-            raise ValueError("give lam, n_clusters, or both; received neither.")
         strength = None if lam is None else checked_number("lam", lam)
-        if n_clusters is None:
-            assert strength is not None
+        if n_clusters is not None:
+            counts = counts_for(self.modes, checked_count("n_clusters", n_clusters))
+        elif strength is not None:
             counts = counts_at(self.modes, strength)
         else:
-            counts = counts_for(self.modes, checked_count("n_clusters", n_clusters))
+            raise ValueError("give lam, n_clusters, or both; received neither.")
         if strength is None:
             strength = middle_lam(self.modes, counts)
         return partition(self.modes, counts, strength)
