@@ -261,7 +261,7 @@ def test_effective_rank_by_quadrature_is_that_of_the_spectrum(extra):
     np.testing.assert_array_equal(no_error, 0.0)
     assert exact[0] == pytest.approx(kernel.n)
     pi = dense.pi(0.5)
-    expected = convexhc.metrics.representation.effective_rank_of(pi @ pi)
+    expected = convexhc.metrics.centroids.effective_rank_of(pi @ pi)
     assert exact[2] == pytest.approx(expected, rel=1e-8)
     assert (np.abs(estimate - exact) <= 4.0 * error + 1e-6 * exact).all()
     assert (error <= 0.02 * exact).all()
