@@ -11,8 +11,8 @@ import numpy as np
 
 from convexhc._text import format_number
 from convexhc._types import Labels
-from convexhc.similarity.block_model import modularity
 from convexhc.similarity.edge_weights import positive_part
+from convexhc.similarity.scales import modularity
 from convexhc.tree.flat_clusters import SETTINGS as SELECTION
 from convexhc.tree.flat_clusters import default_min_cluster_size, valley_depth
 from convexhc.tree.plateaus import Plateau, lasting_prunings
@@ -25,14 +25,10 @@ if TYPE_CHECKING:
 class ScaleSettings:
     """Constants of the choice of scales."""
 
-    # Scales that are listed at most.
-    most: int = 3
-    # A scale lasts if its clusters stay the same while lam doubles.
-    min_log_width: float = math.log(2.0)
-    # Largest growth of lam that a reason states as a number.
-    long_ratio: int = 1000
-    # It survives if the median agreement (AMI) with the resamples is at least this.
-    min_agreement: float = 0.8
+    most: int = 3  # scales that are listed at most
+    min_log_width: float = math.log(2.0)  # a scale lasts if it stays the same while lam doubles
+    long_ratio: int = 1000  # largest growth of lam that a reason states as a number
+    min_agreement: float = 0.8  # median agreement (AMI) with resamples of a scale that survives
 
 
 SETTINGS = ScaleSettings()

@@ -11,20 +11,18 @@ from scipy import sparse
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.similarity.block_model import modularity
 from convexhc.similarity.leaves import SETTINGS as LEAVES
 from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
+from convexhc.similarity.scales import modularity
 
 
 @dataclass(frozen=True)
 class StructureSettings:
     """Constants of the test for groups."""
 
-    # Folds of the cross-validation; twice as many below this many edges, to keep more for training.
-    n_folds: int = 5
-    few_edges: int = 1000
-    # z-score from which groups count as found: one false positive in 700.
-    significant_z: float = 3.0
+    n_folds: int = 5  # of the cross-validation
+    few_edges: int = 1000  # below, twice as many folds: more edges are left for training
+    significant_z: float = 3.0  # z-score at which groups count as found: one false alarm in 700
 
 
 SETTINGS = StructureSettings()

@@ -10,7 +10,7 @@ from scipy import linalg
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.kernels.rows import group_means
-from convexhc.smooth.modes import Modes
+from convexhc.smooth.spectrum import Modes
 
 # Rows that represent a group in the choice of representatives, on average, and fewest in all.
 CANDIDATES = 200

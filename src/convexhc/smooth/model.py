@@ -18,8 +18,7 @@ from convexhc.io import as_graph
 from convexhc.similarity import require_psd
 from convexhc.smooth.diffusion import Columns, Diffusion
 from convexhc.smooth.labels import counts_at, counts_for, middle_lam, partition
-from convexhc.smooth.modes import Modes, leading_modes
-from convexhc.smooth.spectrum import effective_ranks
+from convexhc.smooth.spectrum import Modes, effective_ranks, leading_modes
 from convexhc.solvers.loop import Status
 from convexhc.solvers.memory import require_memory, smooth_dense, smooth_sparse
 

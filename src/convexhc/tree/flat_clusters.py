@@ -29,16 +29,11 @@ from convexhc.tree.pruning import (
 class SelectionSettings:
     """Constants of the choice of flat clusters."""
 
-    # Smaller branches are regrafted by default, so that boundary nodes use up no clusters.
-    min_cluster_size: int = 5
-    # In small data a cluster may have a tenth of the nodes, if that is less.
-    min_cluster_divisor: int = 10
-    # Largest k that is tabulated at first, and that a choice of scale considers.
-    max_tabulated: int = 200
-    # Depth of a clear density valley: half the density of the clusters.
-    clear_valley: float = math.log(2.0)
-    # Without a clear valley: required modularity, as a fraction of the largest.
-    min_modularity_ratio: float = 0.5
+    min_cluster_size: int = 5  # smaller branches are regrafted: boundary nodes use up no clusters
+    min_cluster_divisor: int = 10  # in small data, branches of n / 10 nodes may be clusters
+    max_tabulated: int = 200  # largest k tabulated at first, and considered as a scale
+    clear_valley: float = math.log(2.0)  # depth of a density valley: half the density of clusters
+    min_modularity_ratio: float = 0.5  # modularity without a clear valley, relative to the largest
 
 
 SETTINGS = SelectionSettings()
