@@ -92,11 +92,7 @@ class Exports:
             raise ValueError("the path has no graph: it was made by hand, or by an old version.")
         return clustered_graph(path.graph, path.names, suggested_partitions(path))
 
-    def export(
-        self,
-        file: str | os.PathLike[str],
-        format: str | None = None,
-    ) -> None:
+    def export(self, file: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the clustered graph, its nodes or the tree for another program.
 
         Parameters
@@ -130,7 +126,20 @@ class Exports:
 
     def to_frame(self) -> Any:
         """One row per lam, as a pandas DataFrame (extra: graphs)."""
-        return frame_of(cast("Path", self))
+        path, pd = cast("Path", self), required("pandas", "to_frame")
+        return pd.DataFrame(
+            {
+                "lam": path.lambdas,
+                "n_clusters": path.n_clusters,
+                "effective_rank": path.effective_rank,
+                "objective": path.objective,
+                "relative_gap": path.relative_gap,
+                "n_iter": [level.n_iter for level in path.levels],
+                "seconds": [level.seconds for level in path.levels],
+                "status": [level.status.name for level in path.levels],
+                "proven": path.proof.is_proven,
+            }
+        )
 
 
 def summary_of(path: Path, n_plateaus: int = 5) -> str:
@@ -161,24 +170,6 @@ def summary_of(path: Path, n_plateaus: int = 5) -> str:
     if path.tree.root_joins:
         lines.append(f"{counted(path.tree.root_joins, 'join')} at the top only to close the tree")
     return "\n".join(lines)
-
-
-def frame_of(path: Path) -> Any:
-    """One row per lam, as a pandas DataFrame (extra: graphs)."""
-    pd = required("pandas", "to_frame")
-    return pd.DataFrame(
-        {
-            "lam": path.lambdas,
-            "n_clusters": path.n_clusters,
-            "effective_rank": path.effective_rank,
-            "objective": path.objective,
-            "relative_gap": path.relative_gap,
-            "n_iter": [level.n_iter for level in path.levels],
-            "seconds": [level.seconds for level in path.levels],
-            "status": [level.status.name for level in path.levels],
-            "proven": path.proof.is_proven,
-        }
-    )
 
 
 def proof_text(path: Path) -> str:
