@@ -105,10 +105,8 @@ def centroid_distances(C: ArrayLike, K: Any = None) -> FloatArray:
 
     Parameters
     ----------
-    C : (m, n) array
-        Centroids, one per row.
-    K : (n, n) array, sparse matrix, or anything :func:`convexhc.io.as_graph` reads, optional
-        Positive semidefinite similarity.
+    C, K
+        As in :func:`effective_rank`; K is optional.
 
     Returns
     -------
@@ -266,13 +264,11 @@ def kmeans_labels(
 
     Parameters
     ----------
-    C : (m, n) array
-        Centroids, one per row.
     n_clusters : int
         Number of clusters, between 1 and m. If there are no more distinct centroids than that,
         they are the clusters.
-    within : float
-        Largest distance between fused centroids; see :func:`fuse_rows`.
+    C, within
+        As in :func:`fuse_rows`.
     n_init : int
         Number of initialisations; the best result is kept.
     random_state : int
@@ -309,13 +305,11 @@ def kmeans_scores(
 
     Parameters
     ----------
-    C : (m, n) array
-        Centroids, one per row.
     true : (m,) array
         Known classes.
     n_clusters : int, optional
         Number of clusters; by default that of the classes.
-    within, n_init, random_state
+    C, within, n_init, random_state
         As in :func:`kmeans_labels`.
 
     Returns
