@@ -41,7 +41,7 @@ def test_size_start_and_leaf_order_agree(path, seed):
     tree = Tree.from_partitions(*path)
     fine = resolve_polytomies(tree.nodes, generic_features(tree.n_leaves, seed))
     assert sorted(fine.leaf_order.tolist()) == list(range(tree.n_leaves))
-    for clade, size, start in zip(clades(fine), fine.size, fine.start, strict=True):
+    for clade, size, start in zip(clades(fine), fine.size, fine.nodes.place, strict=True):
         assert len(clade) == size
         assert clade == frozenset(fine.leaf_order[start : start + size].tolist())
 

@@ -72,44 +72,31 @@ class BinaryTree:
         return list(zip(self.left.tolist(), self.right.tolist(), strict=True))
 
     @cached_property
+    def nodes(self) -> Nodes:
+        """The same tree as a parent array, children in the order of their smallest leaves."""
+        n = self.n_leaves
+        parent = np.full(2 * n - 1, -1, dtype=np.int64)
+        parent[self.left] = parent[self.right] = np.arange(n, 2 * n - 1)
+        return Nodes(parent, np.concatenate([np.zeros(n), self.height]), n, 0)
+
+    @property
     def size(self) -> IntArray:
         """Number of leaves under each node, (2n - 1,)."""
-        size = [1] * self.n_leaves
-        for a, b in self.rows:
-            size.append(size[a] + size[b])
-        return np.array(size, dtype=np.int64)
-
-    @cached_property
-    def start(self) -> IntArray:
-        """Position in the leaf order of the first leaf of each node, (2n - 1,)."""
-        start, size = [0] * (2 * self.n_leaves - 1), self.size.tolist()
-        for row in range(self.n_leaves - 2, -1, -1):
-            a, b = self.rows[row]
-            start[a] = start[self.n_leaves + row]
-            start[b] = start[a] + size[a]
-        return np.array(start, dtype=np.int64)
+        return self.nodes.size
 
     @cached_property
     def leaf_order(self) -> IntArray:
         """Leaves from left to right; those of a node are contiguous."""
-        return np.argsort(self.start[: self.n_leaves])
+        return np.argsort(self.nodes.place[: self.n_leaves])
 
     def subtree_sums(
         self, leaf_values: FloatArray, row_values: FloatArray | None = None
     ) -> FloatArray:
-        """Sum over the subtree of each node, for (n,) or (n, r) values of the leaves; O(n r).
-
-        ``row_values`` adds one value per row; it requires one value per leaf.
-        """
-        if leaf_values.ndim == 1:
-            total: list[float] = leaf_values.tolist()
-            own = np.zeros(self.left.size) if row_values is None else row_values
-            for (a, b), added in zip(self.rows, own.tolist(), strict=True):
-                total.append(total[a] + total[b] + added)
-            return np.array(total, dtype=np.float64)
-        sums = np.concatenate([leaf_values, np.empty((self.left.size, leaf_values.shape[1]))])
-        for (a, b), out in zip(self.rows, sums[self.n_leaves :], strict=True):
-            np.add(sums[a], sums[b], out=out)
+        """Sum over the subtree of each node of (n,) or (n, r) values of leaves, and of rows."""
+        none = np.zeros((self.left.size, *leaf_values.shape[1:]))
+        sums = np.concatenate([leaf_values, none if row_values is None else row_values])
+        for node, (a, b) in enumerate(self.rows, start=self.n_leaves):
+            sums[node] += sums[a] + sums[b]
         return sums
 
     def joining_rows(self, i: IntArray, j: IntArray) -> IntArray:
@@ -120,10 +107,11 @@ class BinaryTree:
         time.
         """
         n = self.n_leaves
-        ends = self.start[np.array([i, j])]
+        place = self.nodes.place
+        ends = place[np.array([i, j])]
         low, high = ends.min(axis=0), ends.max(axis=0)
         latest = np.empty(n - 1, dtype=np.int64)
-        latest[self.start[self.right] - 1] = np.arange(n - 1)
+        latest[np.maximum(place[self.left], place[self.right]) - 1] = np.arange(n - 1)
         # Exponent of the largest power of two up to the distance of the two leaves.
         exponent = np.frexp(high - low)[1] - 1
         joined = np.empty(low.size, dtype=np.int64)

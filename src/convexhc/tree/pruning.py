@@ -59,7 +59,7 @@ class Prunings:
             small, large = _smaller_first(self.tree, node - n)
             stack += [(small, few), (large, count - few)]
         nodes = np.array(found, dtype=np.int64)
-        return nodes[np.argsort(self.tree.start[nodes])]
+        return nodes[np.argsort(self.tree.nodes.place[nodes])]
 
     def labels(self, k: int) -> IntArray:
         """Cluster of each leaf, (n,), numbered in order of first occurrence."""
