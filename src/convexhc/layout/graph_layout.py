@@ -31,7 +31,7 @@ SETTINGS = LayoutSettings()
 
 
 def align_nodes(graph: Graph, names: tuple[Hashable, ...], what: str = "graph") -> Graph:
-    """Reorder the nodes of a graph to match the names of a result; unchanged if they differ."""
+    """Reorder the nodes of a graph by the names of a result; other names match by position."""
     if graph.n != len(names):
         nodes = "node" if graph.n == 1 else "nodes"
         raise ValueError(

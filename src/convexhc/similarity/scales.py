@@ -81,7 +81,7 @@ def refined_scales(
 def _best_candidate(
     adjacency: sparse.csr_array, candidates: Sequence[sparse.csr_array]
 ) -> sparse.csr_array:
-    """The first memberships of largest modularity, up to round-off: that depends on the order."""
+    """The first memberships of largest modularity, up to round-off, which varies with order."""
     scores = np.array([modularity(adjacency, hard_labels(q)) for q in candidates])
     return candidates[int(np.argmax(scores >= scores.max() - TIE))]
 

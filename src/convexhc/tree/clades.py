@@ -24,8 +24,8 @@ from convexhc.tree.tree import Tree
 class Consensus:
     """The majority-rule consensus of trees."""
 
-    tree: Tree
-    share: FloatArray = field(repr=False)
+    tree: Tree  # the clades that most trees have; heights are relative: see `majority_consensus`
+    share: FloatArray = field(repr=False)  # fraction of the trees with the same clade, per merge
     n_trees: int
 
 
@@ -109,7 +109,7 @@ def majority_consensus(trees: Iterable[Tree], threshold: float = 0.5) -> Consens
 
 
 def common_leaves(reference: Tree, other: Tree) -> Iterator[tuple[slice, IntArray]]:
-    """Blocks of clades of one tree, as rows, and how many leaves each shares with another's."""
+    """Blocks of rows: how many leaves each clade of one tree shares with each of another."""
     start, stop = _intervals(reference.nodes)
     other_start, other_stop = _intervals(other.nodes)
     # Places in the order of the reference of the leaves of the other, in the other's order.
