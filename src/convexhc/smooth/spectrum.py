@@ -12,12 +12,10 @@ from scipy import linalg
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from convexhc._checks import TIE
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels.diffusion import Block
 from convexhc.smooth.diffusion import Diffusion, fits_single
-
-# Eigenvalues below this fraction of the largest are round-off.
-ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True)
@@ -207,7 +205,7 @@ def _ritz(L: Diffusion, X: Block, top: float) -> tuple[FloatArray, Block, FloatA
     X, LX = X @ turned, LX @ turned
     LX -= X * values.astype(X.dtype)
     left = np.sqrt(np.einsum("ij,ij->j", LX, LX))
-    return values, X, left / np.maximum(values, ROUND_OFF * top)
+    return values, X, left / np.maximum(values, TIE * top)
 
 
 def _filtered(L: Diffusion, X: Block, degree: int, low: float, cut: float, top: float) -> Block:
@@ -330,7 +328,7 @@ def _lanczos(diffusion: Diffusion, modes: Modes, Q: FloatArray) -> Iterator[Rule
             after -= offdiagonal[step - 1] * before
         sizes = np.linalg.norm(after, axis=0)
         # A column with an exhausted Krylov space continues as zero, with weight zero.
-        sizes[sizes <= ROUND_OFF * scale] = 0.0
+        sizes[sizes <= TIE * scale] = 0.0
         offdiagonal[step] = sizes
         after *= np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
         before, Q, after = Q, after, before
