@@ -25,7 +25,7 @@ from convexhc.io import as_graph
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.metrics import distances_of
 from convexhc.similarity import require_psd
-from convexhc.tree import Tree, cut_linkage
+from convexhc.tree import Tree
 
 __all__ = ["Baseline", "Hierarchy", "Linkage", "Louvain", "Paris", "Spectral", "all_baselines"]
 
@@ -286,7 +286,7 @@ def _require_scikit_network(name: str) -> None:
 
 def _of_linkage(Z: FloatArray) -> Hierarchy:
     """Hierarchy of a linkage."""
-    return Hierarchy(Z, lambda n_clusters: cut_linkage(Z, n_clusters=n_clusters))
+    return Hierarchy(Z, lambda n_clusters: Tree.from_linkage(Z).labels(n_clusters=n_clusters))
 
 
 def _edges_only(graph: Graph) -> sparse.csr_matrix:

@@ -15,7 +15,7 @@ from convexhc import ConvexHierarchicalClustering
 from convexhc.graph import Graph
 from convexhc.path import Path
 from convexhc.similarity import neighbor_graph
-from convexhc.similarity.density import Density, point_density
+from convexhc.similarity.neighbors import Density, point_density
 from convexhc.tree.flat_clusters import SETTINGS, valley_depth
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from convexhc import similarity
-from convexhc.similarity.diffusion_time import (
+from convexhc.similarity.spectral import (
     MAX_NOISE_EDGE,
     NOISE_LEVEL,
     diffusion_features,

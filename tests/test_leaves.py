@@ -15,9 +15,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from convexhc import cluster
 from convexhc.graph import Graph
-from convexhc.similarity import block_model, leaves
-from convexhc.similarity.block_model import memberships
+from convexhc.similarity import leaves, scales
 from convexhc.similarity.leaves import divided, leaves_of, nearest_means, node_features
+from convexhc.similarity.scales import memberships
 from convexhc.similarity.structure import group_structure
 
 seeds = st.integers(0, 1000)
@@ -87,12 +87,12 @@ def test_sparse_memberships_find_the_groups_of_dense_ones(seed):
     start = group.copy()
     start[::7] = (start[::7] + 1) % 4
     dense = memberships(sparse.csr_array(A), start)
-    settings = block_model.SETTINGS
-    block_model.SETTINGS = replace(settings, dense_entries=0)
+    settings = scales.BLOCK_MODEL
+    scales.BLOCK_MODEL = replace(settings, dense_entries=0)
     try:
         found = memberships(sparse.csr_array(A), start)
     finally:
-        block_model.SETTINGS = settings
+        scales.BLOCK_MODEL = settings
     np.testing.assert_array_equal(found.argmax(axis=1), dense.argmax(axis=1))
     # Groups without edges to a node are left out, and have a small membership.
     np.testing.assert_allclose(found.toarray(), dense.toarray(), atol=0.05)

@@ -16,7 +16,7 @@ from sklearn import metrics as sklearn_metrics
 from sklearn.cluster import KMeans
 
 from convexhc import metrics, similarity
-from convexhc.tree import cut_linkage
+from convexhc.tree import Tree
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -498,8 +498,9 @@ def test_cophenetic_distances_say_who_is_together_at_every_height(seed, n):
     found = metrics.cophenetic_distances(Z)
     assert found.shape == (n, n)
     assert np.array_equal(found, found.T)
+    tree = Tree.from_linkage(Z)
     for height in Z[:, 2]:
-        labels = cut_linkage(Z, height=height)
+        labels = tree.labels(lam=height)
         assert np.array_equal(labels[:, None] == labels, found <= height)
 
 

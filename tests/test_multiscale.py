@@ -13,9 +13,14 @@ from sklearn.metrics import adjusted_rand_score
 
 from convexhc.datasets import fractal_graph
 from convexhc.graph import Graph
-from convexhc.similarity import diffusion_features, multiscale, multiscale_weights
-from convexhc.similarity.block_model import SETTINGS, memberships, merged_groups, modularity
-from convexhc.similarity.scales import refined_scales
+from convexhc.similarity import diffusion_features, edge_weights, multiscale_weights
+from convexhc.similarity.scales import (
+    BLOCK_MODEL,
+    memberships,
+    merged_groups,
+    modularity,
+    refined_scales,
+)
 from laws import first_occurrence
 
 CLIQUES = sparse.csr_array(np.kron(np.eye(2), np.ones((8, 8))) - np.eye(16))
@@ -43,11 +48,11 @@ def test_memberships_are_probabilities(seed, k):
         q = memberships(sparse.csr_array(A), start)
         groups = int(start.max()) + 1
         assert q.shape == (group.size, groups)
-        assert q.data.min() >= SETTINGS.tol
+        assert q.data.min() >= BLOCK_MODEL.tol
         assert q.data.max() <= 1.0 + 1e-12
         total = np.asarray(q.sum(axis=1))
         assert total.max() <= 1.0 + 1e-12
-        assert total.min() >= 1.0 - groups * SETTINGS.tol
+        assert total.min() >= 1.0 - groups * BLOCK_MODEL.tol
 
 
 @given(seeds)
@@ -221,5 +226,5 @@ def test_one_node_and_two():
 def test_the_block_size_does_not_matter(monkeypatch):
     A, _ = planted(4)
     whole = weights(A).dense()
-    monkeypatch.setattr(multiscale, "BLOCK_ENTRIES", 7 * len(A))
+    monkeypatch.setattr(edge_weights, "BLOCK_ENTRIES", 7 * len(A))
     np.testing.assert_allclose(weights(A).dense(), whole, atol=1e-12)

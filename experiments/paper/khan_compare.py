@@ -19,7 +19,7 @@ from convexhc.metrics import (
 )
 from convexhc.path import Path as SolutionPath
 from convexhc.similarity import Similarity, knn, rbf
-from convexhc.tree import cut_linkage
+from convexhc.tree import Tree
 from experiments.paper.linkages import linkage_trees
 from experiments.results import FINE_GAP, Row, require_certified
 
@@ -140,7 +140,10 @@ def _agreement(K: dict[str, Similarity], paths: dict[str, SolutionPath]) -> list
         rows.append(_scored("convex", train.lam, counts, labels["train"], labels["test"]))
         rows.append(_scored("convex_fused", train.lam, counts, train.labels, test.labels))
         for linkage in trees["train"]:
-            cut = {half: cut_linkage(trees[half][linkage], n_clusters=counts[half]) for half in K}
+            cut = {
+                half: Tree.from_linkage(trees[half][linkage]).labels(n_clusters=counts[half])
+                for half in K
+            }
             rows.append(_scored(linkage, train.lam, counts, cut["train"], cut["test"]))
     return rows
 

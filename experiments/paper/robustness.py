@@ -24,7 +24,7 @@ from convexhc._types import FloatArray
 from convexhc.datasets import fractal_graph, karate, les_miserables
 from convexhc.metrics import cophenetic_correlation, cophenetic_distances, kendall
 from convexhc.similarity import two_hop
-from convexhc.tree import cut_linkage
+from convexhc.tree import Tree
 from experiments.data import data_folder, weighted_graph
 from experiments.paper import robustness_figures as draw
 from experiments.paper.linkages import linkage_trees
@@ -200,7 +200,7 @@ def tree_agreement(first: FloatArray, second: FloatArray, levels: Sequence[int])
     }
     scores: Row = {}
     for k in levels:
-        cuts = [cut_linkage(Z, n_clusters=k) for Z in (first, second)]
+        cuts = [Tree.from_linkage(Z).labels(n_clusters=k) for Z in (first, second)]
         apart = min(int(cut.max()) for cut in cuts) > 0
         scores[f"ari_{k}"] = float(adjusted_rand_score(*cuts)) if apart else float("nan")
     row["ari"] = mean_and_spread(scores.values())[0]
@@ -213,7 +213,8 @@ def recovered(Z: FloatArray, graph: Graph) -> float:
     if not graph.known:
         return float("nan")
     heights = np.unique(Z[:, 2])
-    cuts = [cut_linkage(Z, height=float(height)) for height in heights]
+    tree = Tree.from_linkage(Z)
+    cuts = [tree.labels(lam=float(height)) for height in heights]
     return float(
         np.mean([max(adjusted_rand_score(true, cut) for cut in cuts) for true in graph.known])
     )

@@ -24,7 +24,7 @@ from scipy import sparse
 from convexhc import ConvexHierarchicalClustering, similarity
 from convexhc.path.cautions import FewerClustersWarning
 from convexhc.similarity.structure import NoStructureWarning
-from convexhc.tree import cut_linkage
+from convexhc.tree import Tree
 from experiments.baselines import Linkage, Louvain, Paris, Spectral
 from experiments.quality.collection import Labels
 
@@ -250,7 +250,8 @@ class LouvainTree(_Always):
         assert Z is not None
         # One height per level; the artificial root is above the last level.
         heights = np.unique(Z[:, 2])
-        levels = [cut_linkage(Z, height=float(height)) for height in heights]
+        tree = Tree.from_linkage(Z)
+        levels = [tree.labels(lam=float(height)) for height in heights]
         top = [level for level in levels if _count(level) > 1]
         chosen = top[-1] if top else levels[-1]
         return Found(seconds, lambda k: _closest(levels, k), lambda: levels, chosen, Z)
@@ -393,9 +394,9 @@ def exact_cut(Z: FloatArray, k: int) -> Labels:
     array([0, 0, 1, 1])
     """
     ranked = np.array(Z, dtype=np.float64)
-    # Distinct heights, because `cut_linkage` applies rows of equal height together.
+    # Distinct heights, because a tree has rows of equal height as one merge.
     ranked[:, 2] = np.arange(1, len(ranked) + 1)
-    return cut_linkage(ranked, n_clusters=k)
+    return Tree.from_linkage(ranked).labels(n_clusters=k)
 
 
 def modularity(adjacency: sparse.csr_array, labels: Labels) -> float:

@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oklab import linear_rgb, oklab, palette_sequence, perceived
 from tree.paths import nested_paths, paths
 
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, ranks_by_size
-from convexhc.layout.palette import linear_rgb, neutral, oklab, palette, perceived
+from convexhc.layout.colors import (
+    cluster_ranks,
+    color_ranks,
+    neutral,
+    palette,
+    ranks_by_size,
+)
 from convexhc.tree import Tree
 
 GROUNDS = {False: "#ffffff", True: "#000000"}
@@ -59,6 +65,11 @@ def test_hues_are_the_same_on_dark_backgrounds():
     light, dark = (oklab(linear_rgb(palette(20, dark=ground))) for ground in (False, True))
     hue = np.arctan2(light[:, 2], light[:, 1]) - np.arctan2(dark[:, 2], dark[:, 1])
     assert np.abs(np.angle(np.exp(1j * hue))).max() < 0.1
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_palette_is_the_sequence_that_its_rule_gives(dark):
+    assert palette(256, dark=dark) == palette_sequence(dark)
 
 
 @given(nested_paths())

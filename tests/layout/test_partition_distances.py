@@ -8,7 +8,7 @@ from hypothesis import given
 from plots.made import made_path
 from tree.paths import paths
 
-from convexhc.layout.partition_distances import partition_distances
+from convexhc.layout.heatmap import partition_distances
 from convexhc.metrics import variation_of_information
 
 

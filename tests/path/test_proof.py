@@ -11,8 +11,8 @@ from report.examples import made_path, pruned_path
 import convexhc
 from convexhc.cli import main
 from convexhc.model.proof import Proof
+from convexhc.path.exports import MAX_NAMES, proof_text
 from convexhc.path.path import Path
-from convexhc.path.summary import MAX_NAMES, proof_text
 
 # Two triangles, joined by one edge, as a similarity.
 A = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))

@@ -15,7 +15,7 @@ from convexhc import as_graph
 from convexhc.datasets import karate, les_miserables
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.path.scales import judged, scales_of
-from convexhc.similarity.density import Density
+from convexhc.similarity.neighbors import Density
 from convexhc.similarity.structure import Structure
 from convexhc.tree.flat_clusters import default_min_cluster_size
 

@@ -10,7 +10,7 @@ from plots.made import ODD_PATHS, made_path, neighbours, path_of_blocks
 import convexhc
 from convexhc import plots
 from convexhc.graph import Graph
-from convexhc.layout.partition_distances import partition_distances
+from convexhc.layout.heatmap import partition_distances
 
 
 def colors_of_nodes(ax):

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from plots.made import ODD_PATHS, made_path, path_of_blocks
 
 from convexhc import Tree, plots
-from convexhc.layout.palette import neutral, palette
+from convexhc.layout.colors import neutral, palette
 
 
 def lines_of(ax):

@@ -7,7 +7,7 @@ import pytest
 from report.examples import decode_array, twelve
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
-from convexhc.report.attribute_data import attribute_data
+from convexhc.report.path_data import attribute_data
 
 
 def test_agreement_is_that_of_scikit_learn_over_the_known_nodes():

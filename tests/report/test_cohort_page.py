@@ -7,7 +7,7 @@ from cohort.made import GROUPS, HALVES, ONE, PAIRS, cohort, path
 from report.examples import NASTY
 
 from convexhc.cohort.overview import overview
-from convexhc.report.cohort_document import cohort_html
+from convexhc.report.cohort_page import cohort_html
 
 LINKS = {name: f"subjects/{name}/report.html" for name in ("p1", "p2", "q1", "q2")}
 

@@ -13,7 +13,7 @@ import pytest
 from report.examples import NASTY, made_path, ring, twelve, two_thousand, unruly
 
 from convexhc.report import report_html, write_report
-from convexhc.report.template import json_for_script
+from convexhc.report.document import json_for_script
 
 
 class Reader(html.parser.HTMLParser):

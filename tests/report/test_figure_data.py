@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 
 from convexhc.graph import Graph
 from convexhc.layout.graph_layout import align_nodes, strongest_edges
-from convexhc.layout.partition_distances import partition_distances
+from convexhc.layout.heatmap import partition_distances
 from convexhc.report import figure_data
 from convexhc.report.array_encoding import RESOLUTION
 

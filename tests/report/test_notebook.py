@@ -11,7 +11,7 @@ import pytest
 from report.examples import made_path, ring, twelve, two_thousand
 
 from convexhc.report import notebook_html, report_html
-from convexhc.report.notebook import sparkline
+from convexhc.report.document import sparkline
 
 
 def frames(text):

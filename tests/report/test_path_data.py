@@ -9,7 +9,7 @@ from hypothesis import given
 from report.examples import decode_array, made_path, twelve, unruly
 from tree.paths import paths
 
-from convexhc.layout.cluster_colors import cluster_ranks
+from convexhc.layout.colors import cluster_ranks
 from convexhc.report.path_data import label_changes, path_data
 
 

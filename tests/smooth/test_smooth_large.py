@@ -15,9 +15,8 @@ from convexhc.kernels import diffusion as kernels
 from convexhc.kernels.threads import limited_threads
 from convexhc.smooth import diffusion as diffusion_module
 from convexhc.smooth import labels as labels_module
-from convexhc.smooth.diffusion import Diffusion, fits_single
-from convexhc.smooth.locality import local_order
-from convexhc.smooth.modes import leading_modes
+from convexhc.smooth.diffusion import Diffusion, fits_single, local_order
+from convexhc.smooth.spectrum import leading_modes
 
 
 def as_kernel(adjacency: sparse.csr_array) -> Graph:

@@ -16,10 +16,9 @@ import convexhc
 from convexhc import Status
 from convexhc.datasets import nested_blocks
 from convexhc.graph import Graph
-from convexhc.smooth import modes as modes_module
 from convexhc.smooth import spectrum
 from convexhc.smooth.diffusion import Diffusion
-from convexhc.smooth.modes import leading_modes
+from convexhc.smooth.spectrum import leading_modes
 from convexhc.solvers import memory
 from laws import random_kernel, random_weights, seeds
 
@@ -144,7 +143,7 @@ def test_modes_of_a_large_component_are_its_first_eigenvectors(extra):
     np.testing.assert_allclose(
         np.linalg.norm(left, axis=0), found * modes.residual[0], rtol=1e-6, atol=1e-10
     )
-    assert (modes.residual <= modes_module.SETTINGS.tol).all()
+    assert (modes.residual <= spectrum.SETTINGS.tol).all()
     assert not modes.vectors[1200:].any()
 
 
@@ -159,12 +158,12 @@ def test_a_residual_bounds_what_pi_does_to_a_mode():
 
 
 def test_modes_that_the_budget_did_not_reach_are_left_out(monkeypatch):
-    limited = replace(modes_module.SETTINGS, max_products=20)
-    monkeypatch.setattr(modes_module, "SETTINGS", limited)
+    limited = replace(spectrum.SETTINGS, max_products=20)
+    monkeypatch.setattr(spectrum, "SETTINGS", limited)
     kernel, *_ = planted()
     path = convexhc.SmoothModel.of(kernel, form="sparse", dimensions=40)
     assert 3 <= path.modes.counts[0] <= 40
-    assert (path.modes.residual <= modes_module.SETTINGS.tol).all()
+    assert (path.modes.residual <= spectrum.SETTINGS.tol).all()
     with pytest.raises(ValueError, match="more dimensions"):
         path.labels(n_clusters=41)
 
@@ -261,7 +260,7 @@ def test_effective_rank_by_quadrature_is_that_of_the_spectrum(extra):
     np.testing.assert_array_equal(no_error, 0.0)
     assert exact[0] == pytest.approx(kernel.n)
     pi = dense.pi(0.5)
-    expected = convexhc.metrics.representation.effective_rank_of(pi @ pi)
+    expected = convexhc.metrics.centroids.effective_rank_of(pi @ pi)
     assert exact[2] == pytest.approx(expected, rel=1e-8)
     assert (np.abs(estimate - exact) <= 4.0 * error + 1e-6 * exact).all()
     assert (error <= 0.02 * exact).all()

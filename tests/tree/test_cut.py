@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from tree.paths import chain, leaves_under, pairs, paths
 
-from convexhc.tree import Tree, cut_linkage
+from convexhc.tree import Tree
 
 
 def is_finer(fine, coarse):
@@ -158,20 +158,19 @@ def test_cuts_agree_with_scipy(method):
     for k in range(1, 41):
         expected = pairs(hierarchy.fcluster(Z, k, "maxclust"))
         assert np.array_equal(pairs(tree.labels(n_clusters=k)), expected)
-        assert np.array_equal(pairs(cut_linkage(Z, n_clusters=k)), expected)
     for height in np.unique(Z[:, 2]):
         expected = pairs(hierarchy.fcluster(Z, height, "distance"))
         assert np.array_equal(pairs(tree.labels(lam=height)), expected)
-        assert np.array_equal(pairs(cut_linkage(Z, height=height)), expected)
 
 
 @given(paths())
 def test_tree_and_its_linkage_are_cut_alike(path):
     tree = Tree.from_partitions(*path)
+    again = Tree.from_linkage(tree.Z)
     for k in range(1, tree.n_leaves + 1):
-        assert np.array_equal(cut_linkage(tree.Z, n_clusters=k), tree.labels(n_clusters=k))
+        assert np.array_equal(again.labels(n_clusters=k), tree.labels(n_clusters=k))
     for lam in tree.lambdas:
-        assert np.array_equal(cut_linkage(tree.Z, height=lam), tree.labels(lam=lam))
+        assert np.array_equal(again.labels(lam=lam), tree.labels(lam=lam))
 
 
 def test_one_leaf_is_one_cluster():
@@ -179,8 +178,9 @@ def test_one_leaf_is_one_cluster():
     assert tree.available_n_clusters == (1,)
     for labels in (tree.labels(n_clusters=1), tree.labels(lam=0.0), tree.labels(n_clusters=3)):
         assert labels.tolist() == [0]
-    assert cut_linkage(np.empty((0, 4)), n_clusters=1).tolist() == [0]
-    assert cut_linkage(np.empty((0, 4)), height=2.0).tolist() == [0]
+    empty = Tree.from_linkage(np.empty((0, 4)))
+    assert empty.labels(n_clusters=1).tolist() == [0]
+    assert empty.labels(lam=2.0).tolist() == [0]
 
 
 def test_a_long_chain_is_cut():
@@ -189,7 +189,6 @@ def test_a_long_chain_is_cut():
     tree = Tree.from_linkage(Z)
     half = np.maximum(np.arange(n) - n // 2 + 1, 0)
     assert np.array_equal(tree.labels(n_clusters=n // 2 + 1), half)
-    assert np.array_equal(cut_linkage(Z, n_clusters=n // 2 + 1), half)
     assert np.array_equal(tree.labels(lam=(n // 2 - 1) / n), half)
     nearest = tree.labels(n_clusters=3, min_cluster_size=10)
     assert nearest.max() == 0
@@ -212,13 +211,6 @@ def test_a_long_chain_is_cut():
 def test_invalid_arguments_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         Tree.from_partitions([1.0], [[0, 1]]).labels(**arguments)
-
-
-def test_cut_linkage_needs_exactly_one_option():
-    with pytest.raises(ValueError, match="neither"):
-        cut_linkage(chain(3))
-    with pytest.raises(ValueError, match="height must be"):
-        cut_linkage(chain(3), height=np.nan)
 
 
 @given(paths())

@@ -10,7 +10,7 @@ from tree.paths import paths
 
 from convexhc.tree import Tree
 from convexhc.tree.flat_clusters import FlatClusters
-from convexhc.tree.lasting import lasting_prunings
+from convexhc.tree.plateaus import lasting_prunings
 
 
 def found_in(tree, pruning, least, width=0.0):

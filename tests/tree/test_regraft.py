@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tree.paths import SEEDS, clades, generic_features, star
 
 from convexhc.tree import Tree
-from convexhc.tree.binary import BinaryTree
-from convexhc.tree.polytomies import resolve_polytomies
-from convexhc.tree.regraft import regraft_small_branches
+from convexhc.tree.binary import BinaryTree, resolve_polytomies
+from convexhc.tree.pruning import regraft_small_branches
 
 
 def random_tree(n, seed, features):
@@ -162,8 +160,3 @@ def test_long_chains_are_regrafted():
     # The others are all nearer to the second half.
     assert new.size[[new.left[-1], new.right[-1]]].tolist() == [half, n - half]
     assert new.resolved.sum() == n - 2 * half
-
-
-def test_a_minimum_size_below_one_is_refused():
-    with pytest.raises(ValueError, match="min_size must be at least 1"):
-        regraft_small_branches(resolve_polytomies(star(3), None), np.zeros((3, 1)), 0)

@@ -42,11 +42,11 @@ from convexhc.similarity import (
     two_hop,
     two_hop_diagonal,
 )
-from convexhc.similarity.density import point_density
-from convexhc.similarity.diffusion_time import N_FEATURES, diffusion_time, noise_edge
+from convexhc.similarity.edge_weights import positive_part
 from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
+from convexhc.similarity.neighbors import point_density
 from convexhc.similarity.result import Shift
-from convexhc.similarity.strongest import positive_part
+from convexhc.similarity.spectral import N_FEATURES, diffusion_time, noise_edge
 from convexhc.similarity.structure import group_structure
 from convexhc.solvers.memory import features_of_large, require_memory
 

@@ -36,10 +36,10 @@ from convexhc.similarity import (
     require_psd,
     spectral_features,
 )
-from convexhc.similarity.diffusion_time import N_FEATURES
+from convexhc.similarity.edge_weights import positive_part
 from convexhc.similarity.neighbors import N_NEIGHBORS
 from convexhc.similarity.point_kernels import read_points
-from convexhc.similarity.strongest import positive_part
+from convexhc.similarity.spectral import N_FEATURES
 from convexhc.solvers.memory import check_memory, path_estimate
 
 SPACES = ("auto", "features", "similarity")

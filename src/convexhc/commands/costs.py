@@ -13,9 +13,9 @@ from convexhc._text import counted
 from convexhc.commands.inputs import in_features
 from convexhc.graph import Graph
 from convexhc.kernels.threads import limited_threads
-from convexhc.similarity.diffusion_time import N_FEATURES
 from convexhc.similarity.leaves import SETTINGS as LEAVES
 from convexhc.similarity.leaves import has_leaves
+from convexhc.similarity.spectral import N_FEATURES
 from convexhc.solvers.memory import feature_path, features_of_large
 
 

@@ -26,7 +26,7 @@ from convexhc.path import Level, Path
 from convexhc.path.checkpoint import solved_so_far
 from convexhc.progress_line import ProgressLine
 from convexhc.resampling.support import Support
-from convexhc.similarity.diffusion_time import N_FEATURES
+from convexhc.similarity.spectral import N_FEATURES
 from convexhc.solvers.choose import choose_method
 from convexhc.solvers.loop import run as solve
 from convexhc.solvers.memory import available, path_estimate

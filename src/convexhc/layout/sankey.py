@@ -39,13 +39,6 @@ def partition_flow(
 
     Clusters are sorted by the mean position of their nodes in ``order``, and so are the ribbons of
     each cluster: in tree order, ribbons of nested partitions do not cross.
-
-    Examples
-    --------
-    >>> fine, coarse = np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1])
-    >>> bars, ribbons = partition_flow([fine, coarse], np.arange(4))
-    >>> ribbons[0].source, ribbons[0].target, ribbons[0].size
-    (array([0, 1, 2]), array([0, 0, 1]), array([2, 1, 1]))
     """
     position = np.argsort(order)
     most_clusters = max(int(labels.max()) + 1 for labels in partitions)

@@ -25,19 +25,10 @@ def centroid_trajectories(result: Path | Solution) -> Trajectories:
     """Project the centroids of all lam on two common principal axes.
 
     The axes are the principal components of the centroids of all clusters with at least two nodes,
-    at all lam together. Each cluster has the weight (number of nodes) x (range of log lam
-    represented by its level). Single nodes are projected but do not affect the axes: each of their
-    centroids lies far from all others in a direction of its own. The sign of each axis makes its
-    largest entry positive. O(m^2 sum_l c_l + m^3) time for c_l clusters at level l and centroids in
-    m dimensions; ValueError if no centroids were kept.
-
-    Examples
-    --------
-    >>> import convexhc
-    >>> K = np.kron(np.eye(2), np.ones((3, 3))) + 0.1 + np.eye(6)
-    >>> found = centroid_trajectories(convexhc.solve_path(K))
-    >>> found.positions.shape[1:], bool(np.ptp(found.positions[-1], axis=0).max() < 1e-12)
-    ((6, 2), True)
+    at all lam together, each with weight (number of nodes) x (range of log lam of its level).
+    Single nodes do not affect the axes: each of their centroids lies far from all others in a
+    direction of its own. The largest entry of each axis is positive. ValueError if no centroids
+    were kept.
     """
     lambdas, labels, distinct = _levels_with_centroids(result)
     n, m = labels[0].size, distinct[0].shape[1]

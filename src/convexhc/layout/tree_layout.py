@@ -1,4 +1,4 @@
-"""Coordinates of a tree: branches of a dendrogram, whole or truncated, and nested rectangles."""
+"""Coordinates of a tree: a dendrogram, nested rectangles, and small trees that are drawn alike."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ import numpy as np
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.tree import Tree
 from convexhc.tree.cut import merges_for, roots_after
+from convexhc.tree.nodes import Nodes
+
+# Room below the first merge, for the leaves, and above the last that the path reached.
+_MARGIN = 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +32,6 @@ def tree_branches(tree: Tree, *, max_leaves: int | None = None) -> Branches:
 
     A truncated tree starts at the finest level with at most ``max_leaves`` clusters; each of them
     becomes a leaf. O(n log n), without recursion.
-
-    Examples
-    --------
-    >>> tree = Tree.from_partitions([1.0, 2.0], [[0, 0, 1, 1, 2], [0, 0, 0, 0, 0]])
-    >>> shown = tree_branches(tree, max_leaves=3)
-    >>> shown.leaves, shown.children, shown.position[shown.merges]
-    (array([5, 6, 4]), [[5, 6, 4]], array([1.]))
     """
     nodes = tree.nodes
     n = nodes.n_leaves
@@ -62,14 +59,7 @@ class Rectangles:
 
 
 def tree_rectangles(tree: Tree) -> Rectangles:
-    """Rectangles of an icicle plot; those that exist at any one lam tile the leaves. O(n).
-
-    Examples
-    --------
-    >>> tree = Tree.from_partitions([1.0, 2.0], [[0, 0, 1], [0, 0, 0]])
-    >>> tree_rectangles(tree).lam_to
-    array([ 1.,  1.,  2.,  2., inf])
-    """
+    """Rectangles of an icicle plot; those that exist at any one lam tile the leaves. O(n)."""
     nodes = tree.nodes
     start = nodes.place.astype(np.float64)
     lam_to = np.append(nodes.height[nodes.parent[:-1]], np.inf)
@@ -77,29 +67,58 @@ def tree_rectangles(tree: Tree) -> Rectangles:
 
 
 def enclosing_cluster(tree: Tree, labels: Labels) -> IntArray:
-    """Cluster of a partition that contains each node of the tree; -1 for nodes with leaves of two.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree of a path.
-    labels : (n,) int array
-        A cut or a pruning of that tree, labelled from 0.
-
-    Returns
-    -------
-    (n + m,) int64 array
-        O(n).
-
-    Examples
-    --------
-    >>> tree = Tree.from_partitions([1.0, 2.0], [[0, 0, 1], [0, 0, 0]])
-    >>> enclosing_cluster(tree, tree.labels(n_clusters=2))
-    array([ 0,  0,  1,  0, -1])
-    """
+    """Cluster of a cut or a pruning that contains each node; -1 above the clusters."""
     nodes = tree.nodes
     cluster = labels.tolist() + [None] * nodes.n_merges
     for node, parent in enumerate(nodes.parent[:-1].tolist()):
         known = cluster[parent]
         cluster[parent] = cluster[node] if known in (None, cluster[node]) else -1
     return np.array(cluster, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class SmallTree:
+    """A tree whose leaves follow a common order as far as its clades allow."""
+
+    place: IntArray  # first place of each of the n + m nodes along the leaf axis, as in `Nodes`
+    height: FloatArray  # 0 for leaves, else log lam, scaled to 1 at the last merge
+    purity: FloatArray  # largest share of the leaves below that one cluster of the reference has
+    cluster: IntArray  # that cluster
+
+
+def small_tree(nodes: Nodes, rank: FloatArray, clusters: Labels) -> SmallTree:
+    """Lay out a tree after a reference: children in the order of the mean ``rank`` of their leaves.
+
+    ``clusters`` are those of the reference, for the colours. O((n + m) c) for c of them.
+    """
+    counts = nodes.subtree_sums(np.eye(int(clusters.max()) + 1)[clusters])
+    mean = (nodes.subtree_sums(np.asarray(rank, dtype=np.float64)) / nodes.size).tolist()
+    return SmallTree(
+        nodes.places([sorted(below, key=mean.__getitem__) for below in nodes.children]),
+        relative_heights(nodes),
+        counts.max(axis=1) / nodes.size,
+        counts.argmax(axis=1),
+    )
+
+
+def relative_heights(nodes: Nodes) -> FloatArray:
+    """Heights from 0 to 1, on a logarithmic scale of lam; see `SmallTree`."""
+    n = nodes.n_leaves
+    found = np.zeros(nodes.parent.size)
+    found[n + nodes.n_real :] = 1.0
+    real = nodes.height[n : n + nodes.n_real]
+    positive = real[real > 0]
+    if positive.size:
+        low, high = np.log(positive[0]), np.log(positive[-1])
+        logs = np.log(np.maximum(real, positive[0]))
+        share = (logs - low) / (high - low) if high > low else np.ones(real.size)
+        found[n : n + nodes.n_real] = _MARGIN + (1.0 - 2.0 * _MARGIN) * share
+    return found
+
+
+def depth_heights(nodes: Nodes) -> FloatArray:
+    """Heights from 0 to 1 by depth alone: leaves at 0, the root at 1."""
+    depth = [0] * nodes.parent.size
+    for node, parent in enumerate(nodes.parent[:-1].tolist()):
+        depth[parent] = max(depth[parent], depth[node] + 1)
+    return np.array(depth, dtype=np.float64) / max(depth[-1], 1)

@@ -1,12 +1,28 @@
 """Metrics of centroids, partitions, distance matrices and hierarchies.
 
-``representation``: effective rank of centroids and distances between them. ``kmeans``: k-means on
-centroids. ``partition``: agreement of two partitions. ``comparison``: agreement of two distance
-matrices or of their neighbour graphs, ``pairwise``: of many. ``repeated``: distances within groups
-against distances between them. ``hierarchy``: quality of a tree, given distances or a graph.
+``centroids``: effective rank, distances between centroids, k-means on them. ``partition``:
+agreement of two partitions. ``comparison``: agreement of distance matrices or of their neighbour
+graphs, two or many. ``repeated``: distances within groups against distances between them.
+``hierarchy``: quality of a tree, given distances or a graph.
 """
 
-from convexhc.metrics.comparison import hamming, kendall, knn_graph
+from convexhc.metrics.centroids import (
+    centroid_distances,
+    distances_of,
+    effective_rank,
+    effective_rank_of,
+    fuse_rows,
+    kmeans_labels,
+    kmeans_scores,
+)
+from convexhc.metrics.comparison import (
+    hamming,
+    information_matrix,
+    kendall,
+    kendall_matrix,
+    knn_graph,
+    neighbor_matrix,
+)
 from convexhc.metrics.hierarchy import (
     cophenetic_correlation,
     cophenetic_distances,
@@ -14,8 +30,6 @@ from convexhc.metrics.hierarchy import (
     dasgupta_score,
     tree_sampling_divergence,
 )
-from convexhc.metrics.kmeans import fuse_rows, kmeans_labels, kmeans_scores
-from convexhc.metrics.pairwise import information_matrix, kendall_matrix, neighbor_matrix
 from convexhc.metrics.partition import (
     PartitionScores,
     matched_accuracy,
@@ -23,12 +37,6 @@ from convexhc.metrics.partition import (
     variation_of_information,
 )
 from convexhc.metrics.repeated import discriminability, discriminability_test
-from convexhc.metrics.representation import (
-    centroid_distances,
-    distances_of,
-    effective_rank,
-    effective_rank_of,
-)
 
 __all__ = [
     "PartitionScores",

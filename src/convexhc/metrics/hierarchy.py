@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
+from convexhc.metrics.comparison import upper_triangles
 from convexhc.tree.binary import BinaryTree
 from convexhc.tree.linkage import checked_linkage
 
@@ -51,8 +52,8 @@ def cophenetic_correlation(Z: ArrayLike, distance: ArrayLike) -> float:
 
     Parameters
     ----------
-    Z : (n - 1, 4) array
-        Linkage in scipy's form whose heights never fall, leaf counts included.
+    Z
+        As in :func:`cophenetic_distances`.
     distance : (n, n) array
         Symmetric distances between the leaves; the upper triangle is read.
 
@@ -79,11 +80,8 @@ def cophenetic_correlation(Z: ArrayLike, distance: ArrayLike) -> float:
             f"the tree has {len(heights)} leaves, so distance must be {len(heights)} x "
             f"{len(heights)}; got shape {given.shape}"
         )
-    upper = np.triu_indices(len(heights), 1)
-    x, y = heights[upper], given[upper]
-    if x.size == 0 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return float("nan")
-    return float(np.corrcoef(x, y)[0, 1])
+    x, y = upper_triangles(heights, given)
+    return float(np.corrcoef(x, y)[0, 1]) if x.size else float("nan")
 
 
 def dasgupta_cost(adjacency: Any, Z: ArrayLike) -> float:

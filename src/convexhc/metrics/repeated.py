@@ -109,19 +109,9 @@ def discriminability_test(
 
 
 def resampled_counts(subject: ArrayLike, n_draws: int, seed: int = 0) -> IntArray:
-    """Counts of each measurement when those of every subject are resampled with replacement.
+    """Counts (n_draws, m) of each measurement, those of every subject resampled with replacement.
 
     A subject with copies of a single measurement has no pairs and is resampled.
-
-    Returns
-    -------
-    (n_draws, m) array
-        Rows sum to m, and to the number of measurements of each subject over its measurements.
-
-    Examples
-    --------
-    >>> resampled_counts(np.array([1, 1, 2]), 2).sum(axis=1)
-    array([3, 3])
     """
     subjects = np.asarray(subject)
     rng = np.random.default_rng(seed)
@@ -139,8 +129,7 @@ def resampled_counts(subject: ArrayLike, n_draws: int, seed: int = 0) -> IntArra
 def discriminability_draws(distance: ArrayLike, subject: ArrayLike, times: IntArray) -> Draws:
     """Discriminability, and the same with every measurement counted ``times`` times.
 
-    Two copies of one measurement are not a pair: their distance is zero for any method. NaN if a
-    distance is.
+    Two copies of one measurement are not a pair, for any method. NaN if a distance is.
     """
     matrix = np.asarray(distance, dtype=np.float64)
     if np.isnan(matrix).any():
@@ -202,10 +191,9 @@ def _share_closer(matrix: FloatArray) -> FloatArray:
 
 
 def _discriminability(farther: FloatArray, subjects: IntArray) -> float:
-    """Discriminability from the counts of `_share_closer`.
+    """Discriminability from `_share_closer`.
 
-    Of the measurements farther from i than j is, those of the subject of i are subtracted together:
-    each two of them are counted once, in one direction or as two halves.
+    Measurements of the subject of i farther than j are subtracted: each two of them count once.
     """
     m = len(subjects)
     same = subjects[:, None] == subjects[None, :]

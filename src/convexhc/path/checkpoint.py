@@ -15,8 +15,8 @@ from convexhc.fusion.graph_solve import ContractedSolution
 from convexhc.io.archive import read_npz, write_npz
 from convexhc.model.problem import FusionProblem
 from convexhc.path.level import Level, pack_levels, unpack_levels
+from convexhc.path.packing import is_labels
 from convexhc.path.progress import Progress
-from convexhc.path.validity import is_labels
 from convexhc.solvers.solution import ARRAYS, pack_solution, unpack_solution
 
 # Checkpoints up to this many bytes are written after every lam.

@@ -16,18 +16,16 @@ from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.io.archive import File, read_npz, write_npz
 from convexhc.path.cautions import warned_if_fewer
-from convexhc.path.exports import Exports
+from convexhc.path.exports import Exports, summary_of
 from convexhc.path.level import Level
-from convexhc.path.packing import pack_path, unpacked_fields
+from convexhc.path.packing import checked_path, pack_path, unpacked_fields
 from convexhc.path.proof import PathProof
 from convexhc.path.scales import Scale, scales_of
 from convexhc.path.suggestion import Suggestion, made_suggestion
-from convexhc.path.summary import summary_of
-from convexhc.path.validity import checked_path
 from convexhc.provenance import Provenance
 from convexhc.similarity import spectral_features
-from convexhc.similarity.density import Density
-from convexhc.similarity.diffusion_time import N_FEATURES
+from convexhc.similarity.neighbors import Density
+from convexhc.similarity.spectral import N_FEATURES
 from convexhc.similarity.structure import Structure
 from convexhc.solvers.solution import members
 from convexhc.tree import Plateau, Split, Tree

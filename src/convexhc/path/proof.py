@@ -88,8 +88,8 @@ class PathProof:
         """Rows of a linkage of this path whose merge is proven: the clusters on both sides are.
 
         At the height of the row the cluster of its members is proven, and at the next lower lam
-        those of its first members; no lam is below the first. The last ``n_artificial`` rows, which
-        only close the tree, are not.
+        those of its first members. The last ``n_artificial`` rows, which only close the tree, are
+        not.
         """
         certain = np.array(
             [np.zeros(len(self.names), bool) if p is None else p.certain for p in self.proofs]

@@ -11,12 +11,11 @@ import numpy as np
 
 from convexhc._text import format_number
 from convexhc._types import Labels
-from convexhc.similarity.block_model import modularity
-from convexhc.similarity.strongest import positive_part
+from convexhc.similarity.edge_weights import positive_part
+from convexhc.similarity.scales import modularity
 from convexhc.tree.flat_clusters import SETTINGS as SELECTION
 from convexhc.tree.flat_clusters import default_min_cluster_size, valley_depth
-from convexhc.tree.lasting import lasting_prunings
-from convexhc.tree.plateaus import Plateau
+from convexhc.tree.plateaus import Plateau, lasting_prunings
 
 if TYPE_CHECKING:
     from convexhc.path.path import Path
@@ -26,18 +25,10 @@ if TYPE_CHECKING:
 class ScaleSettings:
     """Constants of the choice of scales."""
 
-    # Scales that are listed at most.
-    most: int = 3
-    # A scale lasts if its clusters stay the same while lam doubles.
-    min_log_width: float = math.log(2.0)
-    # Smaller clusters are not counted, in small data neither: a single node is no cluster.
-    min_cluster_size: int = 2
-    # Largest growth of lam that a reason states as a number.
-    long_ratio: int = 1000
-    # It is informative if its modularity is at least this fraction of the largest of all scales.
-    min_modularity_ratio: float = SELECTION.min_modularity_ratio
-    # It survives if the median agreement (AMI) with the resamples is at least this.
-    min_agreement: float = 0.8
+    most: int = 3  # scales that are listed at most
+    min_log_width: float = math.log(2.0)  # a scale lasts if it stays the same while lam doubles
+    long_ratio: int = 1000  # largest growth of lam that a reason states as a number
+    min_agreement: float = 0.8  # median agreement (AMI) with resamples of a scale that survives
 
 
 SETTINGS = ScaleSettings()
@@ -55,7 +46,7 @@ class Scale:
         The partition: the pruning of the tree with this many clusters.
     lam_from, lam_to : float
         Range of lam over which the clusters of the tree that are not small are these
-        (`tree.lasting.lasting_prunings`).
+        (`tree.plateaus.lasting_prunings`).
     modularity : float or None
         Modularity of the partition; None without a graph.
     agreement : float or None
@@ -97,16 +88,16 @@ class Scale:
 def scales_of(path: Path) -> tuple[Scale, ...]:
     """Up to three scales of a path, from fine to coarse; empty if none is worth naming.
 
-    A scale lasts: while lam doubles, the clusters that are not small (`default_min_cluster_size`)
-    hold most of the nodes, and each lies in another cluster of the pruning into as many. And it
-    is informative: its modularity is at least half of the largest of these scales and of the
-    suggested one, and for points there are valleys of density between its clusters. The widest come
-    first where there are more than three. None is listed if the graph has no groups beyond chance,
-    or if the path collapses.
+    A scale lasts: while lam doubles, the clusters that are not small hold most of the nodes, and
+    each lies in another cluster of the pruning into as many. And it is informative: its modularity
+    is at least half of the largest of these scales and of the suggested one, and for points there
+    are valleys of density between its clusters. The widest are kept where there are more than
+    three. None is listed if the graph has no groups beyond chance, or if the path collapses.
     """
     if path.collapses or (path.structure and path.structure.tested and not path.structure.found):
         return ()
-    least = max(SETTINGS.min_cluster_size, default_min_cluster_size(len(path.names)))
+    # A single node is no cluster, in small data neither.
+    least = max(2, default_min_cluster_size(len(path.names)))
     found = lasting_prunings(
         path.tree.nodes,
         path.lambdas,
@@ -114,8 +105,8 @@ def scales_of(path: Path) -> tuple[Scale, ...]:
         least,
         SETTINGS.min_log_width,
     )
-    telling = _telling(path, [_scale(path, *one) for one in found])[: SETTINGS.most]
-    return tuple(sorted(telling, key=lambda scale: -scale.n_clusters))
+    informative = _informative(path, [_scale(path, *one) for one in found])[: SETTINGS.most]
+    return tuple(sorted(informative, key=lambda scale: -scale.n_clusters))
 
 
 def judged(scales: tuple[Scale, ...], agreement: Mapping[int, float]) -> tuple[Scale, ...]:
@@ -131,19 +122,15 @@ def _scale(path: Path, plateau: Plateau, labels: Labels) -> Scale:
     return Scale(plateau.n_clusters, labels, plateau.lam_from, plateau.lam_to, found)
 
 
-def _telling(path: Path, scales: list[Scale]) -> list[Scale]:
+def _informative(path: Path, scales: list[Scale]) -> list[Scale]:
     """Those scales that are informative."""
-    known = [scale.modularity for scale in scales if scale.modularity is not None]
-    if path.graph is None or not known:
+    if path.graph is None or not scales:
         return scales
-    suggested = path.suggestion.modularity
-    largest = max(known) if suggested is None else max(*known, suggested)
-    least = max(SETTINGS.min_modularity_ratio * largest, 0.0)
-    telling = [s for s in scales if s.modularity is not None and s.modularity > 0.0]
-    telling = [s for s in telling if s.modularity is not None and s.modularity >= least]
-    if path.density is not None:
-        graph, density = path.graph, path.density
-        depths = [valley_depth(graph, scale.labels, density) for scale in telling]
-        kept = np.array(depths) >= SELECTION.clear_valley
-        telling = [scale for scale, clear in zip(telling, kept.tolist(), strict=True) if clear]
-    return telling
+    found = np.array([scale.modularity or 0.0 for scale in scales])
+    largest = max(float(found.max()), path.suggestion.modularity or 0.0)
+    kept = (found > 0.0) & (found >= SELECTION.min_modularity_ratio * largest)
+    informative = [scales[at] for at in np.flatnonzero(kept)]
+    if path.density is None:
+        return informative
+    graph, density, least = path.graph, path.density, SELECTION.clear_valley
+    return [scale for scale in informative if valley_depth(graph, scale.labels, density) >= least]

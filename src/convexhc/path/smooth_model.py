@@ -90,9 +90,9 @@ class SmoothPathModel:
     ) -> SmoothPartition:
         """The clusters that lam resolves, inside the clusters of ``start`` at a larger lam.
 
-        Clusters read off the modes at two lam need not be nested. A finer cluster belongs to the
-        coarser one that has most of its nodes; its other nodes go to the nearest cluster inside
-        their own coarser one. This makes the path a hierarchy with exact coarse levels.
+        A finer cluster belongs to the coarser one that has most of its nodes; its other nodes go to
+        the nearest cluster inside their own coarser one. So the path is a hierarchy, exact at
+        coarse levels.
         """
         labels = self.smooth.labels(lam=lam)
         if start is not None:

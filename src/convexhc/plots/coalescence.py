@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc._text import counted
 from convexhc.layout.trajectories import centroid_trajectories
 from convexhc.path import Path
 from convexhc.plots.selection import last_up_to, select_level
-from convexhc.plots.style import axes_or_new, hide_spines, theme_of
+from convexhc.plots.style import add_lines, axes_or_new, hide_spines, theme_of
 from convexhc.solvers.loop import Solution
 
 if TYPE_CHECKING:
@@ -62,8 +61,6 @@ def coalescence(
     >>> len(ax.collections[-1].get_offsets())
     2
     """
-    from matplotlib.collections import LineCollection
-
     level = select_level(result, n_clusters=n_clusters, lam=lam)
     trajectories = centroid_trajectories(result)
     ax = axes_or_new(ax, (7.0, 5.6))
@@ -72,14 +69,14 @@ def coalescence(
     node_colors = cluster_colors[level.labels].tolist()
     n = level.labels.size
     if trails and trajectories.lambdas.size > 1:
-        ax.add_collection(
-            LineCollection(
-                list(trajectories.positions.transpose(1, 0, 2)),
-                colors=node_colors,
-                linewidths=float(np.clip(12.0 / np.sqrt(n), 0.4, 1.4)),
-                alpha=float(np.clip(6.0 / np.sqrt(n), 0.15, 0.7)),
-                rasterized=n > 500,
-            )
+        add_lines(
+            ax,
+            trajectories.positions.transpose(1, 0, 2),
+            autolim=True,
+            colors=node_colors,
+            linewidths=float(np.clip(12.0 / np.sqrt(n), 0.4, 1.4)),
+            alpha=float(np.clip(6.0 / np.sqrt(n), 0.15, 0.7)),
+            rasterized=n > 500,
         )
         x, y = trajectories.positions[0].T
         ax.scatter(x, y, s=float(np.clip(900.0 / n, 2.0, 14.0)), c=node_colors, linewidths=0)
@@ -102,9 +99,6 @@ def coalescence(
         axis.set_ticks([])
         axis.set_label_text(f"{100.0 * share:.0f} % of the variance")
     hide_spines(ax, keep=("left", "bottom"))
-    at = replace(level, lam=float(trajectories.lambdas[shown])).where
-    ax.set_title(
-        f"{counted(n, 'node')}, {counted(level.n_clusters, 'cluster')} {at}",
-        fontsize="medium",
-    )
+    at = replace(level, lam=float(trajectories.lambdas[shown]))
+    ax.set_title(at.title, fontsize="medium")
     return ax

@@ -10,11 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from convexhc._text import counted
 from convexhc._types import FloatArray, IntArray
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.tree_layout import Branches, enclosing_cluster, tree_branches
 from convexhc.path import Path
 from convexhc.plots.selection import check_tree
-from convexhc.plots.style import SETTINGS, blend, name_font_size, set_name_ticks, truncated_name
+from convexhc.plots.style import (
+    SETTINGS,
+    add_lines,
+    add_polygons,
+    blend,
+    name_font_size,
+    set_name_ticks,
+    truncated_name,
+)
 from convexhc.plots.tree_axes import Orientation, TreeAxes, tree_axes
 from convexhc.resampling.support import Support
 from convexhc.tree import Tree
@@ -173,23 +181,17 @@ class _Drawing:
 
     def _add_segments(self, lines: FloatArray, merges: IntArray, colors: NDArray[np.str_]) -> None:
         """Add the lines of some merges, dashed if the merge only completes the tree."""
-        from matplotlib.collections import LineCollection
-
         artificial = merges >= self.tree.n_leaves + self.tree.nodes.n_real
-        self.axes.ax.add_collection(
-            LineCollection(
-                list(lines),
-                colors=colors.tolist(),
-                linewidths=float(np.clip(1.7 - self.branches.leaves.size / 200.0, 0.8, 1.5)),
-                linestyles=[(0.0, (3.0, 2.0)) if dashed else "solid" for dashed in artificial],
-            ),
-            autolim=False,
+        add_lines(
+            self.axes.ax,
+            lines,
+            colors=colors.tolist(),
+            linewidths=float(np.clip(1.7 - self.branches.leaves.size / 200.0, 0.8, 1.5)),
+            linestyles=[(0.0, (3.0, 2.0)) if dashed else "solid" for dashed in artificial],
         )
 
     def add_wedges(self) -> None:
         """Add a wedge for each leaf that represents a cluster."""
-        from matplotlib.collections import PolyCollection
-
         folded = self.branches.leaves[self.tree.nodes.size[self.branches.leaves] > 1]
         base = np.full(folded.size, self.axes.limits[0])
         points = self.axes.xy(
@@ -197,8 +199,7 @@ class _Drawing:
             self.branches.position[folded][:, None] + np.array([0.0, -0.38, 0.38]),
         )
         colors = self.colors[folded].tolist()
-        wedges = PolyCollection(list(points), facecolors=colors, alpha=0.45, linewidths=0)
-        self.axes.ax.add_collection(wedges, autolim=False)
+        add_polygons(self.axes.ax, points, facecolors=colors, alpha=0.45, linewidths=0)
 
     def add_numbers(self, shares: FloatArray) -> None:
         """Write the support beside each branch but the root, if there is room."""

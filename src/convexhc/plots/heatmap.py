@@ -14,6 +14,8 @@ from convexhc.path import Path
 from convexhc.plots.selection import SelectedLevel, select_level
 from convexhc.plots.style import (
     Theme,
+    add_lines,
+    add_polygons,
     axes_or_new,
     colormap,
     hide_spines,
@@ -51,15 +53,12 @@ def heatmap(
     K : graph or (n, n) similarity, optional
         Matrix to draw, on the nodes of the result; by default pi, whose column i is the centroid
         of node i.
-    n_clusters, lam : int, float, optional
-        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
-        default the suggested pruning. Centroids are those at the lam nearest to it.
+    n_clusters, lam, ax
+        As for `dendrogram`; centroids are those at the lam nearest to the clusters.
     max_cells : int
         Cells per side at most; with more nodes each cell shows a mean.
     names : bool
         Label the nodes if there is room.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -130,22 +129,19 @@ def _draw_cells(ax: Axes, matrix: Any, level: SelectedLevel, theme: Theme, max_c
 
 def _draw_blocks(ax: Axes, level: SelectedLevel, theme: Theme) -> None:
     """Draw lines where the cluster changes, and strips of colour along the left and top."""
-    from matplotlib.collections import LineCollection, PolyCollection
-
     n = level.labels.size
     borders = block_borders(level.labels, level.order).astype(np.float64)
     cluster_colors = level.cluster_colors(dark=theme.dark)
     colors = [cluster_colors[level.labels[level.order[int(at)]]] for at in borders[:-1]]
     left = rectangles(-0.022 * n, -0.006 * n, borders[:-1], borders[1:])
-    strips = PolyCollection([*left, *left[:, :, ::-1]], facecolors=colors * 2, linewidths=0)
-    ax.add_collection(strips, autolim=False)
+    strips = np.concatenate([left, left[:, :, ::-1]])
+    add_polygons(ax, strips, facecolors=colors * 2, linewidths=0)
     # No lines between neighbouring single nodes.
     is_block = np.diff(borders) > 1.0
     drawn = borders[1:-1][is_block[1:] | is_block[:-1]]
-    lines = [[(0.0, at), (n, at)] for at in drawn] + [[(at, 0.0), (at, n)] for at in drawn]
+    across = np.stack(np.broadcast_arrays([0.0, n], drawn[:, None]), axis=-1)
     # Lines are thin where blocks are small, so that they do not cover the cells.
     largest_block = length_in_points(ax, "y") / n * float(np.diff(borders).max())
     width = float(np.clip(largest_block / 12.0, 0.0, 0.7))
-    ax.add_collection(
-        LineCollection(lines, colors=[theme.grey(0.55)], linewidths=width), autolim=False
-    )
+    lines = np.concatenate([across, across[:, :, ::-1]])
+    add_lines(ax, lines, colors=[theme.grey(0.55)], linewidths=width)

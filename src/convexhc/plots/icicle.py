@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.tree_layout import enclosing_cluster, tree_rectangles
 from convexhc.path import Path
 from convexhc.plots.selection import check_tree
-from convexhc.plots.style import RGB, blend, length_in_points, set_node_names
+from convexhc.plots.style import RGB, add_polygons, blend, length_in_points, set_node_names
 from convexhc.plots.tree_axes import Orientation, TreeAxes, tree_axes
 from convexhc.tree import Tree
 
@@ -35,27 +35,15 @@ def icicle(
 
     Parameters
     ----------
-    path : Path or Tree
-        The tree to draw.
-    n_clusters, lam : int, float, optional
-        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
-        default the suggested pruning.
+    path, n_clusters, lam, orientation, ax
+        As for `dendrogram`, which raises the same errors.
     names : bool
         Label the nodes if there is room.
-    orientation : {"right", "top"}
-        Side of the root.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
         Its first collection holds the rectangles, one per merge of the path. O(n log n).
-
-    Raises
-    ------
-    ValueError
-        Both n_clusters and lam, or values out of range.
 
     Examples
     --------
@@ -84,8 +72,6 @@ def icicle(
 
 def _draw_rectangles(axes: TreeAxes, tree: Tree) -> None:
     """Draw one rectangle per merge of the path."""
-    from matplotlib.collections import PolyCollection
-
     n = tree.n_leaves
     rectangles = tree_rectangles(tree)
     merges = slice(n, n + tree.nodes.n_real)
@@ -99,14 +85,12 @@ def _draw_rectangles(axes: TreeAxes, tree: Tree) -> None:
     )
     # Edges separate large rectangles; on small ones they would cover the colour.
     points_per_leaf = length_in_points(axes.ax, axes.leaf_side) / n
-    axes.ax.add_collection(
-        PolyCollection(
-            list(corners),
-            facecolors=_node_colors(axes, tree)[merges],
-            edgecolors=[axes.theme.background],
-            linewidths=np.clip(points_per_leaf * (stop - start) / 8.0, 0.0, 0.8).tolist(),
-        ),
-        autolim=False,
+    add_polygons(
+        axes.ax,
+        corners,
+        facecolors=_node_colors(axes, tree)[merges],
+        edgecolors=[axes.theme.background],
+        linewidths=np.clip(points_per_leaf * (stop - start) / 8.0, 0.0, 0.8).tolist(),
     )
 
 

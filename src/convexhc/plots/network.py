@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc._text import counted
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -17,6 +16,7 @@ from convexhc.plots.selection import SelectedLevel, select_level
 from convexhc.plots.style import (
     SETTINGS,
     Theme,
+    add_lines,
     axes_or_new,
     hide_spines,
     length_in_points,
@@ -52,15 +52,12 @@ def network(
         Edges between the nodes of the result: preferably the graph itself, as a similarity has
         many more. At most 20 000 edges are drawn: a maximum spanning forest and the strongest
         others, ties by chance.
-    n_clusters, lam : int, float, optional
-        The clusters: a pruning into so many, as `Path.labels` makes it, or the cut at a lam; by
-        default the suggested pruning.
     positions : (n, 2) array, optional
         Positions of the nodes, in the order of the result; by default a layout with short edges.
     names : bool
         Label the nodes, in graphs with up to 120 of them and where there is room.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default those of a new figure.
+    n_clusters, lam, ax
+        As for `dendrogram`.
 
     Returns
     -------
@@ -86,9 +83,13 @@ def network(
     xy = graph_positions(drawn) if positions is None else _checked_positions(positions, n)
     named = level.names if names and n <= SETTINGS.max_named_nodes else ()
     texts = [truncated_name(name) for name in named]
+    # Sizes in points; a name is estimated at 0.62 of the font size per character.
     size = float(np.clip(9000.0 / n, 10.0, 170.0))
     radius = float(np.sqrt(size) / 2.0)
-    ax = axes_or_new(ax, _figure_size(xy, texts, radius))
+    widths = 0.62 * SETTINGS.font_size * np.array([len(text) for text in texts])
+    fits_inside = bool((widths <= 1.8 * radius).all())
+    margin = 2.0 * radius + (0.0 if fits_inside else float(np.median(widths)))
+    ax = axes_or_new(ax, _figure_size(xy, 7.0 if fits_inside else 8.0, margin))
     theme = theme_of(ax)
     cluster_colors = np.array(level.cluster_colors(dark=theme.dark))
     node_colors = cluster_colors[level.labels].tolist()
@@ -102,21 +103,25 @@ def network(
         linewidths=float(np.clip(size / 60.0, 0.2, 1.0)),
         zorder=2.0,
     )
-    _set_limits(ax, xy, texts, radius)
+    _set_limits(ax, xy, np.array([margin, 2.0 * radius]))
     ax.set_aspect("equal")
     ax.set_xticks([])
     ax.set_yticks([])
     hide_spines(ax)
-    if texts and _fit_inside(texts, radius):
-        _write_inside(ax, xy, texts, node_colors)
-    elif texts:
+    if not fits_inside:
         degree = np.bincount(np.concatenate([drawn.tail, drawn.head]), minlength=n)
-        _write_beside(ax, xy, texts, radius, np.argsort(-degree, kind="stable"))
-    clusters = counted(level.n_clusters, "cluster")
-    ax.set_title(
-        f"{counted(n, 'node')}, {clusters} {level.where}",
-        fontsize="medium",
-    )
+        sides = name_sides(
+            xy * _points_per_unit(ax),
+            widths,
+            height=1.15 * SETTINGS.font_size,
+            radius=radius,
+            margin=margin,
+            priority=np.argsort(-degree, kind="stable"),
+        )
+        _write_beside(ax, xy, texts, radius, sides)
+    elif texts:
+        _write_inside(ax, xy, texts, node_colors)
+    ax.set_title(level.title, fontsize="medium")
     return ax
 
 
@@ -139,8 +144,6 @@ def _draw_edges(
     theme: Theme,
 ) -> None:
     """Draw the edges between clusters, then those inside; widths grow with the weights."""
-    from matplotlib.collections import LineCollection
-
     weight = np.abs(graph.weight)
     kept = strongest_edges(graph, SETTINGS.max_edges)
     tail, head, weight = graph.tail[kept], graph.head[kept], weight[kept]
@@ -153,47 +156,20 @@ def _draw_edges(
         (~inside, [theme.grey(0.45)]),
         (inside, cluster_colors[level.labels[tail[inside]]].tolist()),
     ):
-        ax.add_collection(
-            LineCollection(
-                list(lines[edges]),
-                colors=colors,
-                linewidths=width[edges].tolist(),
-                alpha=alpha,
-                zorder=1.0,
-            ),
-            autolim=False,
-        )
+        style = {"linewidths": width[edges].tolist(), "alpha": alpha, "zorder": 1.0}
+        add_lines(ax, lines[edges], colors=colors, **style)
 
 
-def _text_width(text: str) -> float:
-    """Estimated width of a name in points: 0.62 of the font size per character."""
-    return 0.62 * SETTINGS.font_size * len(text)
-
-
-def _fit_inside(texts: list[str], radius: float) -> bool:
-    """Whether all names fit inside their nodes."""
-    return max(_text_width(text) for text in texts) <= 1.8 * radius
-
-
-def _margin(texts: list[str], radius: float) -> float:
-    """Margin on the left and right in points, enough for half of the names."""
-    if not texts or _fit_inside(texts, radius):
-        return 2.0 * radius
-    return 2.0 * radius + float(np.median([_text_width(text) for text in texts]))
-
-
-def _figure_size(xy: FloatArray, texts: list[str], radius: float) -> tuple[float, float]:
+def _figure_size(xy: FloatArray, longer: float, margin: float) -> tuple[float, float]:
     """Width and height in inches, in the proportions of the graph and its names."""
     width, height = np.maximum(np.ptp(xy, axis=0), 1e-9)
-    longer = 7.0 if not texts or _fit_inside(texts, radius) else 8.0
-    figure_width = longer + 2.0 * _margin(texts, radius) / 72.0
+    figure_width = longer + 2.0 * margin / 72.0
     return figure_width, float(np.clip(longer * height / width, 3.0, longer)) + 0.5
 
 
-def _set_limits(ax: Axes, xy: FloatArray, texts: list[str], radius: float) -> None:
-    """Set limits that leave room for the outermost nodes and their names."""
+def _set_limits(ax: Axes, xy: FloatArray, margin: FloatArray) -> None:
+    """Set limits that leave room for the outermost nodes and their names, in points."""
     low, high = xy.min(axis=0), xy.max(axis=0)
-    margin = np.array([_margin(texts, radius), 2.0 * radius])
     sides = np.array([length_in_points(ax, "x"), length_in_points(ax, "y")])
     # Points per unit, the same for x and y; at least half of the axes is for the graph.
     scale = np.maximum(sides - 2.0 * margin, sides / 2.0) / np.maximum(high - low, 1e-9)
@@ -220,22 +196,18 @@ def _write_inside(ax: Axes, xy: FloatArray, texts: list[str], colors: list[str])
         )
 
 
+def _points_per_unit(ax: Axes) -> float:
+    """Scale of the drawing, the smaller of those along x and y."""
+    width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
+    return float(min(length_in_points(ax, "x") / width, length_in_points(ax, "y") / height))
+
+
 def _write_beside(
-    ax: Axes, xy: FloatArray, texts: list[str], radius: float, priority: IntArray
+    ax: Axes, xy: FloatArray, texts: list[str], radius: float, sides: IntArray
 ) -> None:
-    """Write the names beside the nodes, where they do not overlap."""
+    """Write the names beside the nodes, where they have a side."""
     from matplotlib.patheffects import withStroke
 
-    width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
-    scale = min(length_in_points(ax, "x") / width, length_in_points(ax, "y") / height)
-    sides = name_sides(
-        xy * scale,
-        np.array([_text_width(text) for text in texts]),
-        height=1.15 * SETTINGS.font_size,
-        radius=radius,
-        margin=_margin(texts, radius),
-        priority=priority,
-    )
     halo = [withStroke(linewidth=1.5, foreground=theme_of(ax).background)]
     for node in np.flatnonzero(sides):
         ax.annotate(

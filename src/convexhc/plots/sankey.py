@@ -9,13 +9,14 @@ import numpy as np
 
 from convexhc._text import counted, format_number
 from convexhc._types import Labels
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors
+from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors
 from convexhc.layout.sankey import Bars, Ribbons, partition_flow
 from convexhc.path import Path
 from convexhc.plots.selection import check_path, cut_by_level
 from convexhc.plots.style import (
     SETTINGS,
     Theme,
+    add_polygons,
     axes_or_new,
     hide_spines,
     length_in_points,
@@ -130,15 +131,10 @@ def _default_counts(path: Path) -> list[int]:
 
 def _draw_bars(ax: Axes, column: int, bars: Bars, colors: Sequence[str], theme: Theme) -> None:
     """Draw a column of clusters, with their sizes where there is room."""
-    from matplotlib.collections import PolyCollection
-
     half = SETTINGS.bar_width / 2
     corners = rectangles(column - half, column + half, bars.start, bars.stop)
-    ax.add_collection(
-        PolyCollection(
-            list(corners), facecolors=[colors[c] for c in bars.cluster], linewidths=0, zorder=2.0
-        )
-    )
+    facecolors = [colors[cluster] for cluster in bars.cluster]
+    add_polygons(ax, corners, facecolors=facecolors, linewidths=0, zorder=2.0)
     height = length_in_points(ax, "y")
     for start, stop, size in zip(bars.start, bars.stop, bars.size, strict=True):
         if height * (stop - start) >= 8.0 and size > 1:
@@ -155,8 +151,6 @@ def _draw_bars(ax: Axes, column: int, bars: Bars, colors: Sequence[str], theme: 
 
 def _draw_ribbons(ax: Axes, column: int, ribbons: Ribbons, colors: Sequence[str]) -> None:
     """Draw the ribbons from one column to the next, horizontal at both ends."""
-    from matplotlib.collections import PolyCollection
-
     t = np.linspace(0.0, 1.0, 24)
     smoothstep = t * t * (3.0 - 2.0 * t)
     x = column + SETTINGS.bar_width / 2 + t * (1.0 - SETTINGS.bar_width)
@@ -165,6 +159,4 @@ def _draw_ribbons(ax: Axes, column: int, ribbons: Ribbons, colors: Sequence[str]
     outline_y = np.concatenate([top, (top + ribbons.width[:, None])[:, ::-1]], axis=1)
     outlines = np.stack([np.broadcast_to(outline_x, outline_y.shape), outline_y], axis=-1)
     facecolors = [colors[cluster] for cluster in ribbons.source]
-    ax.add_collection(
-        PolyCollection(list(outlines), facecolors=facecolors, alpha=0.4, linewidths=0, zorder=1.0)
-    )
+    add_polygons(ax, outlines, facecolors=facecolors, alpha=0.4, linewidths=0, zorder=1.0)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexhc.layout.palette import palette
-from convexhc.layout.partition_distances import partition_distances
+from convexhc.layout.colors import palette
+from convexhc.layout.heatmap import partition_distances
 from convexhc.path import Path
 from convexhc.plots.selection import check_path, cut_by_level
 from convexhc.plots.style import (
@@ -103,13 +103,10 @@ def _marks(
         selected: Sequence[int] = [plateau.n_clusters for plateau in path.tree.notable_plateaus()]
     else:
         selected = [] if n_clusters is None else np.atleast_1d(np.array(n_clusters)).tolist()
-    marks = []
-    for count in selected:
-        labels, at = cut_by_level(path.tree, count)
-        marks.append((at, int(labels.max()) + 1))
-    for at in [] if lam is None else np.atleast_1d(np.array(lam, dtype=np.float64)).tolist():
-        marks.append((at, int(path.labels(lam=at).max()) + 1))
-    return sorted(set(marks))
+    lams = [] if lam is None else np.atleast_1d(np.array(lam, dtype=np.float64)).tolist()
+    cuts = [cut_by_level(path.tree, count) for count in selected]
+    cuts += [(path.labels(lam=at), at) for at in lams]
+    return sorted({(at, int(labels.max()) + 1) for labels, at in cuts})
 
 
 def _draw_counts(ax: Axes, path: Path, limits: Limits, theme: Theme) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from convexhc._text import format_number
+from convexhc._text import counted, format_number
 from convexhc._types import FloatArray, IntArray, Labels
-from convexhc.layout.cluster_colors import cluster_ranks, color_ranks, rank_colors, ranks_by_size
+from convexhc.layout.colors import cluster_ranks, color_ranks, rank_colors, ranks_by_size
 from convexhc.path import Path
 from convexhc.path.suggestion import nearest_plateau
 from convexhc.solvers.loop import Solution
@@ -28,9 +28,10 @@ class SelectedLevel:
     exact: bool = True  # whether the clusters are those at lam; a pruning may be at none
 
     @property
-    def where(self) -> str:
-        """Where on the path the clusters are, for a title."""
-        return rf"{'at' if self.exact else 'near'} $\lambda$ = {format_number(self.lam)}"
+    def title(self) -> str:
+        """Numbers of nodes and clusters, and where on the path the clusters are."""
+        sizes = f"{counted(self.labels.size, 'node')}, {counted(self.n_clusters, 'cluster')}"
+        return rf"{sizes} {'at' if self.exact else 'near'} $\lambda$ = {format_number(self.lam)}"
 
     @property
     def n_clusters(self) -> int:
@@ -48,13 +49,6 @@ def select_level(
     """Select the clusters that a figure shows; a solution has only one level.
 
     A number of clusters is a pruning, by default the suggested one; a lam is a level.
-
-    Raises
-    ------
-    ValueError
-        Both n_clusters and lam, or either for a solution.
-    TypeError
-        Neither a path nor a solution.
     """
     if isinstance(result, Solution):
         if n_clusters is not None or lam is not None:
@@ -103,8 +97,7 @@ def select_cut(
 ) -> tuple[Labels, float | None]:
     """Labels that a figure of a tree shows, and where on the lam axis they are a cut, if anywhere.
 
-    A number of clusters is a pruning of a path, by default the suggested one, and a level of a tree
-    alone; a lam is a cut of either.
+    A number of clusters is a pruning of a path, by default the suggested one, or a level of a tree.
     """
     tree = check_tree(result)
     check_one_scale(n_clusters, lam)

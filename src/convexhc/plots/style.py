@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from convexhc._extras import required
 from convexhc._types import FloatArray
-from convexhc.layout.palette import neutral
+from convexhc.layout.colors import neutral
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,12 +96,6 @@ def lam_limits(lambdas: FloatArray, *, margin: float = 0.05) -> Limits:
     """Limits of a logarithmic axis for some lam, with a margin as a fraction of its length.
 
     Zeros have no place on the axis and are ignored.
-
-    Examples
-    --------
-    >>> low, high = lam_limits(np.array([0.0, 1.0, 100.0]), margin=0.5)
-    >>> round(low, 6), round(high, 6)
-    (0.1, 1000.0)
     """
     positive = lambdas[(lambdas > 0) & np.isfinite(lambdas)]
     if positive.size == 0:
@@ -155,6 +149,20 @@ def rectangles(left: ArrayLike, right: ArrayLike, low: ArrayLike, high: ArrayLik
     """Corners of some rectangles, (m, 4, 2), from their sides; one side may be common to all."""
     corners = np.broadcast_arrays(left, low, right, low, right, high, left, high)
     return np.stack(corners, axis=-1).reshape(-1, 4, 2)
+
+
+def add_lines(ax: Axes, lines: FloatArray, *, autolim: bool = False, **style: Any) -> None:
+    """Draw lines, (m, points, 2), in one collection; limits follow them only on request."""
+    from matplotlib.collections import LineCollection
+
+    ax.add_collection(LineCollection(list(lines), **style), autolim=autolim)
+
+
+def add_polygons(ax: Axes, corners: FloatArray, **style: Any) -> None:
+    """Fill polygons, (m, corners, 2), in one collection; limits do not follow them."""
+    from matplotlib.collections import PolyCollection
+
+    ax.add_collection(PolyCollection(list(corners), **style), autolim=False)
 
 
 def hide_spines(ax: Axes, *, keep: tuple[str, ...] = ()) -> None:

@@ -23,7 +23,7 @@ class Resolution:
     assignment_levels: int = 100  # levels whose assignment matrix is stored
     coordinate_steps: int = 0xFFFF  # steps of a coordinate, below one pixel
     color_steps: int = 63  # steps of a colour scale
-    max_named: int = 12  # nodes named per split or level
+    max_named: int = 12  # nodes named per split, level or subject; their number is shown, too
     max_splits: int = 50  # splits listed
     max_listed: int = 6  # values of an option that are listed; longer lists are counted
     max_categories: int = 9  # values of a number that is coloured as a code, not as a quantity
@@ -36,19 +36,9 @@ RESOLUTION = Resolution()
 
 
 def encode_array(values: NDArray[Any]) -> dict[str, Any]:
-    """Encode nonnegative integers, in row-major order, as ``{"bytes": width, "data": text}``.
+    """Encode integers from 0 to 2^32 - 1, row by row, as ``{"bytes": width, "data": text}``.
 
     Little-endian unsigned integers of 1, 2 or 4 bytes, deflated, in base64.
-
-    Raises
-    ------
-    ValueError
-        A negative number, or one that needs more than 32 bits.
-
-    Examples
-    --------
-    >>> encode_array(np.array([1, 2, 300]))["bytes"]
-    2
     """
     limit = np.iinfo(np.uint32).max
     largest = int(values.max(initial=0))
@@ -60,15 +50,7 @@ def encode_array(values: NDArray[Any]) -> dict[str, Any]:
 
 
 def quantize(values: FloatArray, low: float, high: float, steps: int) -> IntArray:
-    """Round values to the integers ``0 .. steps`` that divide ``[low, high]`` evenly.
-
-    Values outside are clipped; if the range is empty, all results are 0.
-
-    Examples
-    --------
-    >>> quantize(np.array([0.0, 0.5, 2.0]), 0.0, 1.0, 10)
-    array([ 0,  5, 10])
-    """
+    """Round values to the integers ``0 .. steps`` that divide ``[low, high]`` evenly, clipped."""
     if not high > low:
         return np.zeros(values.shape, dtype=np.int64)
     share = np.clip((values - low) / (high - low), 0.0, 1.0)

@@ -1,19 +1,27 @@
-"""Assembly of the report: template, style, scripts and data in one self-contained HTML file."""
+"""The page of a path, as one self-contained HTML file or in a notebook, and how a page is made."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
+import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
 from typing import Any
 
+import numpy as np
+
 from convexhc._files import write_bytes
-from convexhc._text import on_page
+from convexhc._text import counted, format_number, on_page
+from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.layout.graph_layout import align_nodes
 from convexhc.path import Path
 from convexhc.path.suggestion import warning_text
-from convexhc.report.attribute_data import attribute_data
-from convexhc.report.evidence_data import proof_data, shown_scales, support_data
+from convexhc.report.array_encoding import RESOLUTION
 from convexhc.report.figure_data import (
     assignment_data,
     distance_data,
@@ -21,14 +29,22 @@ from convexhc.report.figure_data import (
     similarity_data,
     trajectory_data,
 )
-from convexhc.report.path_data import described_options, path_data
-from convexhc.report.template import fill_template
+from convexhc.report.path_data import (
+    attribute_data,
+    described_options,
+    path_data,
+    proof_data,
+    shown_scales,
+    support_data,
+)
 from convexhc.resampling.support import Support
+from convexhc.version import __version__
 
 # Scripts in the order of concatenation; each uses only those before it when loaded.
 SCRIPTS = (
     "shared/basics.js",
     "shared/theme.js",
+    "shared/views.js",
     "page/data.js",
     "page/axis.js",
     "page/surface.js",
@@ -111,8 +127,7 @@ def write_report(
         title=title,
         notes=notes,
     )
-    # A title may contain a lone surrogate, which UTF-8 cannot encode; the data is plain ASCII.
-    write_bytes(file, page.encode("utf-8", "xmlcharrefreplace"))
+    write_page(file, page)
 
 
 def report_html(
@@ -171,3 +186,136 @@ def _evidence(path: Path) -> list[str]:
     if not path.suggestion.confident:
         return [f"Caution: {on_page(warning_text(path))}"]
     return [] if path.structure is None else [f"Structure: {path.structure}."]
+
+
+def fill_template(
+    page: str,
+    data: dict[str, Any],
+    *,
+    title: str,
+    summary: str,
+    styles: Iterable[str],
+    scripts: Iterable[str],
+) -> str:
+    """Fill a template; the content security policy allows only this style and this script.
+
+    ``page``, styles and scripts are files of this package, joined in their order; ``data`` are
+    values for JSON, which the scripts read; the title and the summary, for no JavaScript, are plain
+    text.
+    """
+    style = "".join(_read(name) for name in styles)
+    script = "(() => {\n" + "\n".join(_read(name) for name in scripts) + "})();\n"
+    policy = (
+        f"default-src 'none'; style-src {_source_hash(style)}; "
+        f"script-src {_source_hash(script)}; base-uri 'none'; form-action 'none'; img-src data:"
+    )
+    parts = {
+        "policy": policy,
+        "title": html.escape(title),
+        "summary": html.escape(summary),
+        "generator": f"convexhc {__version__}",
+        "style": style,
+        "script": script,
+        "data": json_for_script(data),
+    }
+    frame = _read(page)
+    for part in ("head", "foot"):
+        frame = frame.replace(f"{{{{{part}}}}}\n", _read(f"shared/{part}.html"))
+    # One pass: a placeholder inside a title or a name stays as it is.
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], frame)
+
+
+def write_page(file: str | os.PathLike[str], page: str) -> None:
+    """Write a page atomically."""
+    # A title may contain a lone surrogate, which UTF-8 cannot encode; the data is plain ASCII.
+    write_bytes(file, page.encode("utf-8", "xmlcharrefreplace"))
+
+
+def json_for_script(data: dict[str, Any]) -> str:
+    """JSON for a script element, with all characters escaped that could end it."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _read(name: str) -> str:
+    """Text of a file of this package."""
+    return resources.files("convexhc.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _source_hash(text: str) -> str:
+    """Hash source of a content security policy."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def notebook_html(path: Path, *, graph: Graph | None = None) -> str:
+    """Notebook view of a path, as HTML with inline styles.
+
+    A card shows the number of clusters over log lam and the summary. For up to 300 nodes the
+    interactive report follows, in a sandboxed frame without access to notebook or network; it draws
+    ``graph``, which the path does not store.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import convexhc
+    >>> card = notebook_html(convexhc.solve_path(np.eye(3) + 1, [0.1, 10.0]))
+    >>> card.count("<svg"), card.count("<iframe")
+    (1, 1)
+    """
+    card = (
+        "<div style='border:1px solid #8886;border-radius:8px;padding:.6em 1em;margin:.2em 0;"
+        "display:inline-block;max-width:100%;box-sizing:border-box'>"
+        "<div style='display:flex;flex-wrap:wrap;gap:.3em 1.5em;align-items:center'>"
+        f"<strong>convexhc path</strong>{sparkline(path)}</div>"
+        "<pre style='margin:.4em 0 0;max-width:100%;white-space:pre-wrap'>"
+        f"{html.escape(on_page(path.summary()))}</pre></div>"
+    )
+    if len(path.names) > RESOLUTION.notebook_nodes:
+        return card
+    page = report_html(path, graph=graph)
+    if len(page) > RESOLUTION.notebook_length:
+        return card
+    return (
+        f'{card}<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads" '
+        'title="Report of the path" style="width:100%;height:720px;border:1px solid #8886;'
+        'border-radius:8px"></iframe>'
+    )
+
+
+def sparkline(path: Path) -> str:
+    """Number of clusters over lam as a small SVG, both on logarithmic scales."""
+    width, height, margin = 220, 48, 4
+    lam, counts = path.lambdas, path.n_clusters
+    positive = lam[lam > 0]
+    floor = float(positive[0]) if positive.size else 1.0
+    # Zero has no logarithm and is drawn at a third of the smallest positive lam.
+    x = _rescaled(np.log(np.where(lam > 0, lam, floor / 3)), margin, width - margin)
+    y = _rescaled(np.log(counts.astype(np.float64)), height - margin, margin)
+    steps = [f"M{x[0]:.1f} {y[0]:.1f}"]
+    steps += [f"H{a:.1f}V{b:.1f}" for a, b in zip(x[1:], y[1:], strict=True)]
+    description = _description(path)
+    return (
+        f'<svg role="img" aria-label="{description}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}"><title>{description}</title><path '
+        f'd="{"".join(steps)}" fill="none" stroke="currentColor" stroke-width="1.6"/></svg>'
+    )
+
+
+def _description(path: Path) -> str:
+    """The sparkline in words."""
+    low, high = format_number(path.lambdas[0]), format_number(path.lambdas[-1])
+    first, last = int(path.n_clusters[0]), int(path.n_clusters[-1])
+    if len(path.levels) == 1:
+        return f"{counted(first, 'cluster')} at \u03bb = {low}"
+    if first == last:
+        return f"{counted(first, 'cluster')} at both ends, \u03bb = {low} and {high}"
+    return f"from {counted(first, 'cluster')} to {last} as \u03bb grows from {low} to {high}"
+
+
+def _rescaled(values: FloatArray, low: float, high: float) -> FloatArray:
+    """Map values linearly to a range; equal values to its middle."""
+    spread = float(np.ptp(values))
+    if spread == 0:
+        return np.full(values.shape, (low + high) / 2)
+    return np.asarray(low + (high - low) * (values - values.min()) / spread)

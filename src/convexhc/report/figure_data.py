@@ -10,8 +10,7 @@ from scipy import sparse
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.layout.graph_layout import graph_positions, strongest_edges
-from convexhc.layout.heatmap import binned_matrix, cell_of_node, color_limit
-from convexhc.layout.partition_distances import partition_distances
+from convexhc.layout.heatmap import binned_matrix, cell_of_node, color_limit, partition_distances
 from convexhc.layout.trajectories import centroid_trajectories
 from convexhc.path import Path
 from convexhc.report.array_encoding import RESOLUTION, encode_array, quantize
@@ -46,8 +45,7 @@ def _shades(values: FloatArray, limit: float) -> IntArray:
 def assignment_data(path: Path, order: IntArray) -> dict[str, Any] | None:
     """Centroids of each level, or of a sample, in tree order; None if none were kept.
 
-    Each level has its own colour scale, as entries range from 1 down to 1/n. A level has one row
-    per cluster, in the order of their first members, or one row per cell if rows are averaged.
+    A level has its own colour scale, and one row per cluster by first member, or per averaged cell.
     """
     kept = _levels_with_centroids(path)
     if not kept:

@@ -21,7 +21,7 @@ from convexhc.resampling.comparison import Comparison, Reference
 from convexhc.resampling.draws import Resample, default_resample, draws
 from convexhc.resampling.support import Support
 from convexhc.similarity import Similarity
-from convexhc.similarity.diffusion_time import diffusion_time
+from convexhc.similarity.spectral import diffusion_time
 
 # Options of `cluster` that a path records by the same names.
 _RECORDED = ("lambdas", "l1_ratio", "tol", "max_iter", "max_clusters", "lam_step")

@@ -12,7 +12,7 @@ and :func:`sparsify` give edge weights of the penalty; :func:`diffusion_features
 from __future__ import annotations
 
 from convexhc.similarity.definite import min_eigenvalue, require_psd
-from convexhc.similarity.diffusion_time import diffusion_features, from_graph
+from convexhc.similarity.edge_weights import multiscale_weights, sparsify
 from convexhc.similarity.graph_kernels import (
     diffusion,
     heat,
@@ -22,12 +22,10 @@ from convexhc.similarity.graph_kernels import (
     two_hop,
     two_hop_diagonal,
 )
-from convexhc.similarity.multiscale import multiscale_weights
 from convexhc.similarity.neighbors import from_points, neighbor_graph, neighbor_weights
 from convexhc.similarity.point_kernels import correlation, knn, rbf
 from convexhc.similarity.result import Similarity, shift_to_positive
-from convexhc.similarity.spectral import spectral_features
-from convexhc.similarity.strongest import sparsify
+from convexhc.similarity.spectral import diffusion_features, from_graph, spectral_features
 
 __all__ = [
     "Similarity",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from convexhc._checks import TIE
 from convexhc._types import FloatArray
 from convexhc.graph import Graph
 from convexhc.io import as_graph
@@ -26,7 +27,6 @@ class EigenvalueSettings:
     dense_cholesky: int = 6000  # largest n for a dense Cholesky factorisation: bounded by memory
     lanczos_steps: int = 1000  # most products with K
     lanczos_check: int = 50  # steps between two evaluations of the residual
-    lanczos_tol: float = 1e-9  # residual, relative to the norm, at which Lanczos stops
     round_off: float = 1e-12  # eigenvalues below this share of the norm are round-off
     floor: float = 1e-6  # smallest eigenvalue that shift="auto" aims for, as a share of the norm
 
@@ -162,11 +162,11 @@ def _has_cholesky(graph: Graph, margin: float) -> bool:
 
 
 def _lanczos(graph: Graph) -> tuple[float, float]:
-    """Return the lowest Ritz value and its residual norm.
+    """The lowest Ritz value and its residual norm, by Lanczos without reorthogonalisation.
 
-    Without reorthogonalisation: lost orthogonality repeats converged eigenvalues and leaves the
-    extreme ones correct. The number of products is bounded, also when hundreds of eigenvalues
-    lie at zero, as for 2-hop similarities.
+    Lost orthogonality repeats converged eigenvalues and leaves the extreme ones correct. The number
+    of products is bounded even where hundreds of eigenvalues lie at zero, as for 2-hop
+    similarities.
     """
     # A dense product is faster than a sparse one well before the matrix is full.
     full = graph.n_edges > graph.n**2 // 10
@@ -190,7 +190,7 @@ def _lanczos(graph: Graph) -> tuple[float, float]:
                 diagonal, off_diagonal, select="i", select_range=(0, 0)
             )
             error = beta * abs(float(vectors[-1, 0]))
-            if last or error <= SETTINGS.lanczos_tol * scale:
+            if last or error <= TIE * scale:
                 return float(values[0]), error
         off_diagonal.append(beta)
         previous, vector = vector, residual / beta

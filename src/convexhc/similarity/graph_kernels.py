@@ -95,10 +95,8 @@ def normalized(A: Any, *, shift: Shift = 0.05) -> Similarity:
 
     Parameters
     ----------
-    A : anything :func:`convexhc.io.as_graph` reads
-        The graph, with nonnegative weights.
-    shift : float or "auto"
-        Added to the diagonal, besides the identity; "auto" adds what makes K positive definite.
+    A, shift
+        As for :func:`two_hop`; ``shift`` is besides the identity.
 
     Returns
     -------

@@ -18,10 +18,9 @@ from convexhc._types import BLOCK_ENTRIES, FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.kernels.rows import group_means
-from convexhc.similarity.block_model import memberships
-from convexhc.similarity.diffusion_time import N_FEATURES, diffusion_features, diffusion_time
-from convexhc.similarity.multiscale import multiscale_weights
-from convexhc.similarity.scales import Scales, hard_labels, refined_scales
+from convexhc.similarity.edge_weights import multiscale_weights
+from convexhc.similarity.scales import Scales, hard_labels, memberships, refined_scales
+from convexhc.similarity.spectral import N_FEATURES, diffusion_features, diffusion_time
 
 
 @dataclass(frozen=True)

@@ -72,13 +72,11 @@ def rbf(X: Any, *, bandwidth: Bandwidth = "auto", shift: Shift = 0.0) -> Similar
 
     Parameters
     ----------
-    X : (n, d) array or DataFrame
-        One point per row; the index of a DataFrame names them.
+    X, shift
+        As for :func:`knn`.
     bandwidth : float or "auto"
         h, in the unit of the distances. "auto" takes their median, or the smallest positive one
         if the median is zero.
-    shift : float or "auto"
-        Added to the diagonal; "auto" adds what makes K positive definite.
 
     Returns
     -------
@@ -165,11 +163,10 @@ def read_points(X: Any) -> tuple[FloatArray, list[Hashable]]:
 
 
 def nearest_neighbors(points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
-    """Distances to the k nearest other points, in increasing order, and their indices.
+    """Distances to the k nearest other points, increasing, and their indices; both (n, k).
 
-    Both (n, k). The distances are computed from differences of coordinates, so that coinciding
-    points have distance exactly zero; the search may expand ``|x - y|^2``, which leaves round-off
-    that depends on the unit of length.
+    From differences of coordinates, so coinciding points have distance exactly zero: the search may
+    expand ``|x - y|^2``, which leaves round-off that depends on the unit of length.
     """
     if k == 0:
         return np.zeros((len(points), 0)), np.zeros((len(points), 0), dtype=np.int64)

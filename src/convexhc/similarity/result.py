@@ -107,8 +107,7 @@ def make_similarity(
 ) -> Similarity:
     """Add ``shift`` to the diagonal of a matrix and record what is known of its eigenvalues.
 
-    ``lower_bound`` is a proven lower bound on the eigenvalues of ``graph``; if it is None, the
-    smallest eigenvalue is computed.
+    Without ``lower_bound``, a proven bound on the eigenvalues, the smallest one is computed.
     """
     value: float | None = None
     if shift == "auto":

@@ -11,22 +11,18 @@ from scipy import sparse
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.graph import Graph
 from convexhc.io import as_graph
-from convexhc.similarity.block_model import modularity
+from convexhc.similarity.leaves import SETTINGS as LEAVES
 from convexhc.similarity.leaves import has_leaves, leaves_of, node_features
+from convexhc.similarity.scales import modularity
 
 
 @dataclass(frozen=True)
 class StructureSettings:
     """Constants of the test for groups."""
 
-    # Folds of the cross-validation; twice as many below this many edges, to keep more for training.
-    n_folds: int = 5
-    few_edges: int = 1000
-    # Of a graph with leaves, this many nodes times folds are held out, and at least one fold: few
-    # folds of a large graph have enough edges to tell.
-    nodes_in_folds: int = 7500
-    # z-score from which groups count as found: one false positive in 700.
-    significant_z: float = 3.0
+    n_folds: int = 5  # of the cross-validation
+    few_edges: int = 1000  # below, twice as many folds: more edges are left for training
+    significant_z: float = 3.0  # z-score at which groups count as found: one false alarm in 700
 
 
 SETTINGS = StructureSettings()
@@ -73,28 +69,22 @@ class Structure:
 
 
 def group_structure(A: Any, *, random_state: int = 0) -> Structure:
-    """Test whether a graph has groups, by cross-validation over its edges.
+    """Test whether a graph has groups beyond chance, by cross-validation over its edges.
 
     Groups are found on four fifths of the edges (nine tenths of few): the partition of largest
-    modularity of `refined_scales`. The held-out edges inside these groups are counted, and each
-    fold is held out once; four folds of 1501 nodes, and ever fewer of larger graphs. Under the null
-    hypothesis an edge falls inside a group with the probability given by the degrees of the
-    held-out edges. Negative weights are left out. Five or ten times the cost of the features and
-    the scales; once for large graphs.
-
-    Examples
-    --------
-    >>> from convexhc.datasets import fractal_graph
-    >>> group_structure(fractal_graph().adjacency).found
-    True
+    modularity of `refined_scales`. The held-out edges inside them are counted; under the null
+    hypothesis an edge falls inside with the probability given by the degrees of the held-out edges.
+    Negative weights are left out. Each fold is held out once; four folds of 1501 nodes, and ever
+    fewer of larger graphs.
     """
     graph = as_graph(A, signed=True)
     positive = np.flatnonzero(graph.weight > 0)
     n_folds = SETTINGS.n_folds if positive.size >= SETTINGS.few_edges else 2 * SETTINGS.n_folds
     fold = np.random.default_rng(random_state).permutation(positive.size) % n_folds
     inside = chance = total = variance = 0.0
-    enough = max(1, SETTINGS.nodes_in_folds // graph.n) if has_leaves(graph.n) else n_folds
-    for held_out in range(enough):
+    # Few folds of a large graph have enough edges to tell.
+    largest = SETTINGS.n_folds * LEAVES.max_nodes
+    for held_out in range(max(1, largest // graph.n) if has_leaves(graph.n) else n_folds):
         test, train = positive[fold == held_out], positive[fold != held_out]
         labels = _groups(graph, train)
         if labels is None or not test.size:

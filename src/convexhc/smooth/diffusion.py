@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from convexhc._types import FloatArray, Labels
 from convexhc.graph import Graph
 from convexhc.kernels.diffusion import Block, Index, combine, descend, turn
-from convexhc.smooth.locality import local_order
+from convexhc.kernels.propagation import propagate
 from convexhc.solvers.loop import Status
 
 # Nodes from which a block of columns no longer fits into the cache: their order and the bytes per
@@ -24,6 +24,9 @@ SINGLE_TOL = 3e-5
 SINGLE_SLOW = 0.1
 # Iterations of one run in single precision: where more are needed, round-off decides.
 SINGLE_ITERATIONS = 200
+
+# Passes of label propagation per round: more make fewer, not better groups.
+PASSES = 4
 
 
 class Columns(NamedTuple):
@@ -130,11 +133,8 @@ class Diffusion:
         """Solve (I + 2 lam L) X = B by conjugate gradients, each to a relative residual ``tol``.
 
         The mean of B over a component is its own solution. The remainder is solved in the space of
-        columns of mean zero with a diagonal preconditioner. There the condition number stays below
-        that of L as lam grows, and X has the column sums of B up to round-off.
-
-        At most seven arrays of the size of B in memory; one pass over the edges per iteration.
-        Iterations are in single precision as long as that converges, residuals in double.
+        columns of mean zero: there the condition number stays below that of L as lam grows. At most
+        seven arrays of the size of B in memory; one pass over the edges per iteration.
         """
         sizes = _norms(B)
         sizes[sizes == 0.0] = 1.0
@@ -200,8 +200,7 @@ def _conjugate_gradients(
 ) -> tuple[Block, int]:
     """Solve (I + scale L) X = R from zero, in the precision of R, which is overwritten.
 
-    The preconditioner is diagonal, followed by the projection to columns of mean zero. Three passes
-    over the arrays per iteration.
+    The preconditioner is diagonal, followed by the projection to columns of mean zero.
     """
     inverse = (1.0 / (1.0 + scale * L.degree)).astype(R.dtype)
     averages = L._averages * inverse if L.sizes.size > 1 else None
@@ -226,3 +225,33 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
 
 def _norms(X: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.einsum("ij,ij->j", X, X)))
+
+
+def local_order(weights: csr_array) -> Labels:
+    """Order of the nodes by groups of groups, found by label propagation.
+
+    A product with a sparse matrix in random order waits for memory once per entry; among nodes of
+    one group it finds most rows in the cache. O(entries) per round; each round merges groups.
+    """
+    graph, place = weights, np.arange(weights.shape[0])
+    keys: list[Labels] = []
+    while True:
+        n = graph.shape[0]
+        label, total = np.arange(n, dtype=np.int32), np.zeros(n)
+        for seed in range(PASSES):
+            propagate(graph.indptr, graph.indices, graph.data, label, total, seed)
+        names, group = np.unique(label, return_inverse=True)
+        place = group[place]
+        keys.append(place)
+        if names.size > n // 2:
+            return np.lexsort(keys)
+        graph = _contracted(graph, group, names.size)
+
+
+def _contracted(graph: csr_array, group: Labels, count: int) -> csr_array:
+    """The weights between groups."""
+    entries = graph.tocoo()
+    one, other = group[entries.row], group[entries.col]
+    apart = one != other
+    values: FloatArray = entries.data[apart]
+    return coo_array((values, (one[apart], other[apart])), shape=(count, count)).tocsr()

@@ -10,7 +10,7 @@ from scipy import linalg
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.kernels.rows import group_means
-from convexhc.smooth.modes import Modes
+from convexhc.smooth.spectrum import Modes
 
 # Rows that represent a group in the choice of representatives, on average, and fewest in all.
 CANDIDATES = 200
@@ -68,12 +68,11 @@ def middle_lam(modes: Modes, counts: Labels) -> float:
 
 
 def partition(modes: Modes, counts: Labels, lam: float) -> Labels:
-    """Partition every component into ``counts`` clusters by the coordinates at lam.
+    """Partition every component into ``counts`` clusters by the coordinates at lam. O(n k^2).
 
     Pivoted QR of the modes finds one representative node per cluster and the rotation that aligns
-    them with the axes; every node joins its nearest axis. k-means on the coordinates starts
-    from there. Deterministic and invariant to rotations of the modes. O(n k^2). Labels are numbered
-    by first occurrence; empty clusters are dropped.
+    them with the axes; every node joins its nearest axis. k-means on the coordinates starts from
+    there. Deterministic and invariant to rotations of the modes. Empty clusters are dropped.
     """
     n = modes.component.size
     order = np.argsort(modes.component, kind="stable")

@@ -18,8 +18,7 @@ from convexhc.io import as_graph
 from convexhc.similarity import require_psd
 from convexhc.smooth.diffusion import Columns, Diffusion
 from convexhc.smooth.labels import counts_at, counts_for, middle_lam, partition
-from convexhc.smooth.modes import Modes, leading_modes
-from convexhc.smooth.spectrum import effective_ranks
+from convexhc.smooth.spectrum import Modes, effective_ranks, leading_modes
 from convexhc.solvers.loop import Status
 from convexhc.solvers.memory import require_memory, smooth_dense, smooth_sparse
 
@@ -187,12 +186,10 @@ class SmoothModel:
 
         Parameters
         ----------
-        lam : float
-            Strength, zero or more.
+        lam, tol, max_iter
+            As for `apply`.
         nodes : (m,) int array
             Which nodes, by number.
-        tol, max_iter
-            As for `apply`.
 
         Returns
         -------
@@ -278,14 +275,13 @@ class SmoothModel:
         ValueError
             Neither is given; or the scale is finer than the modes computed.
         """
-        if lam is None and n_clusters is None:
-            raise ValueError("give lam, n_clusters, or both; received neither.")
         strength = None if lam is None else checked_number("lam", lam)
-        if n_clusters is None:
-            assert strength is not None
+        if n_clusters is not None:
+            counts = counts_for(self.modes, checked_count("n_clusters", n_clusters))
+        elif strength is not None:
             counts = counts_at(self.modes, strength)
         else:
-            counts = counts_for(self.modes, checked_count("n_clusters", n_clusters))
+            raise ValueError("give lam, n_clusters, or both; received neither.")
         if strength is None:
             strength = middle_lam(self.modes, counts)
         return partition(self.modes, counts, strength)

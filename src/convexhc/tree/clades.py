@@ -22,33 +22,15 @@ from convexhc.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """The majority-rule consensus of trees.
+    """The majority-rule consensus of trees."""
 
-    Attributes
-    ----------
-    tree : Tree
-        The clades that most trees have. Its heights are relative: see `majority_consensus`.
-    share : (m,) ndarray
-        For every merge of the consensus tree: the fraction of the trees with the same clade.
-    n_trees : int
-        Number of trees.
-    """
-
-    tree: Tree
-    share: FloatArray = field(repr=False)
+    tree: Tree  # the clades that most trees have; heights are relative: see `majority_consensus`
+    share: FloatArray = field(repr=False)  # fraction of the trees with the same clade, per merge
     n_trees: int
 
 
 def clades(tree: Tree) -> BoolArray:
-    """The clades of a tree as masks: one row per merge, one column per leaf; O(n m).
-
-    Examples
-    --------
-    >>> tree = Tree.from_linkage([[0, 1, 1.0, 2], [2, 3, 2.0, 3]])
-    >>> clades(tree)
-    array([[ True,  True, False],
-           [ True,  True,  True]])
-    """
+    """The clades of a tree as masks: one row per merge, one column per leaf; O(n m)."""
     start, stop = _intervals(tree.nodes)
     place = tree.nodes.place[: tree.n_leaves]
     return np.asarray((place >= start[:, None]) & (place < stop[:, None]))
@@ -58,16 +40,9 @@ def transfer_distances(reference: Tree, other: Tree) -> IntArray:
     """For every clade of a tree, the fewest leaves to add or drop to make it one of another tree.
 
     The transfer distance of Lemoine et al. (2018) for rooted trees: the minimum of |A - B| + |B -
-    A| over the clades B of ``other``, a tree of the same names in any order. Every single leaf and
-    the set of all leaves count as clades, so the distance is at most ``min(|A| - 1, n - |A|)``. O(n
-    m) time for m merges, and blocks of 16 MB.
-
-    Examples
-    --------
-    >>> one = Tree.from_linkage([[0, 1, 1.0, 2], [2, 3, 1.5, 2], [4, 5, 2.0, 4]])
-    >>> chain = Tree.from_linkage([[0, 1, 1.0, 2], [2, 4, 1.5, 3], [3, 5, 2.0, 4]])
-    >>> transfer_distances(one, chain)
-    array([0, 1, 0])
+    A| over the clades B of ``other``, a tree of the same names in any order. Single leaves and the
+    set of all count as clades, so it is at most ``min(|A| - 1, n - |A|)``. O(n m) time, blocks of
+    16 MB.
     """
     size = reference.nodes.size[reference.n_leaves :]
     distance = np.minimum(size - 1, reference.n_leaves - size)
@@ -79,11 +54,10 @@ def transfer_distances(reference: Tree, other: Tree) -> IntArray:
 
 
 def transfer_support(reference: Tree, other: Tree) -> FloatArray:
-    """Transfer support of every clade of a tree by another tree.
+    """Support of every clade A by another tree: ``1 - transfer distance / min(|A| - 1, n - |A|)``.
 
-    ``1 - distance / min(|A| - 1, n - |A|)`` for a clade A, with `transfer_distances`: 1 if the
-    other tree has the clade, 0 if no clade is nearer than a single leaf or the set of all leaves.
-    It hardly changes if few leaves of a large clade move.
+    1 if the other tree has the clade, 0 if no clade is nearer than a single leaf or the set of all
+    leaves. It hardly changes if few leaves of a large clade move.
     """
     size = reference.nodes.size[reference.n_leaves :]
     largest = np.maximum(np.minimum(size - 1, reference.n_leaves - size), 1)
@@ -91,12 +65,10 @@ def transfer_support(reference: Tree, other: Tree) -> FloatArray:
 
 
 def majority_consensus(trees: Iterable[Tree], threshold: float = 0.5) -> Consensus:
-    """The tree of the clades that more than half of the trees have.
+    """The tree of the clades that more than half, or a share ``threshold``, of the trees have.
 
-    Two such clades are in one tree, so one contains the other or they are disjoint: the clades of
-    more than half of the trees are a tree. The root is always one of them. A higher ``threshold``
-    keeps only the clades of at least that share of the trees, 1 those of all (the strict
-    consensus).
+    Two such clades are in one tree, so one contains the other or they are disjoint; the root is
+    always among them. ``threshold = 1`` gives the strict consensus.
 
     The height of a clade is the median, over the trees that have it, of the lam of its merge
     relative to the last lam that merges clusters in that tree: trees of different graphs have
@@ -107,14 +79,6 @@ def majority_consensus(trees: Iterable[Tree], threshold: float = 0.5) -> Consens
     order of the first. O(n m) for each tree of m merges; memory for one number per different clade
     and tree that has it. ValueError without trees, for one with other names, or a threshold out of
     range.
-
-    Examples
-    --------
-    >>> one = Tree.from_linkage([[0, 1, 1.0, 2], [2, 4, 1.5, 3], [3, 5, 2.0, 4]])
-    >>> two = Tree.from_linkage([[0, 1, 1.0, 2], [3, 4, 1.5, 3], [2, 5, 2.0, 4]])
-    >>> consensus = majority_consensus([one, two])
-    >>> consensus.tree.to_newick(), consensus.share
-    ('((0:0.5,1:0.5):0.5,2:1.0,3:1.0);', array([1., 1.]))
     """
     least = checked_number("threshold", threshold, upper=1.0)
     if least < 0.5:
@@ -145,10 +109,7 @@ def majority_consensus(trees: Iterable[Tree], threshold: float = 0.5) -> Consens
 
 
 def common_leaves(reference: Tree, other: Tree) -> Iterator[tuple[slice, IntArray]]:
-    """Number of leaves that each clade of one tree shares with each of another, in blocks of rows.
-
-    Yields rows of the clades of ``reference`` and the counts, one column per clade of ``other``.
-    """
+    """Blocks of rows: how many leaves each clade of one tree shares with each of another."""
     start, stop = _intervals(reference.nodes)
     other_start, other_stop = _intervals(other.nodes)
     # Places in the order of the reference of the leaves of the other, in the other's order.
@@ -181,17 +142,10 @@ def leaves_in_order(reference: Tree, other: Tree) -> IntArray:
 
 
 def nodes_from_clades(masks: BoolArray, height: FloatArray) -> tuple[Nodes, IntArray]:
-    """The tree of nested or disjoint clades, and the clade of each of its merges.
+    """The tree of nested or disjoint clades, (m, n) masks, and the clade of each of its merges.
 
-    ``masks`` is (m, n), one clade per row, the set of all leaves among them if n > 1. A clade whose
-    height is not below that of its parent is moved just below it; heights above 1 are artificial.
-
-    Examples
-    --------
-    >>> masks = np.array([[True, True, True], [True, True, False]])
-    >>> nodes, order = nodes_from_clades(masks, np.array([1.0, 0.5]))
-    >>> nodes.parent, order
-    (array([ 3,  3,  4,  4, -1]), array([1, 0]))
+    The set of all leaves is among them if n > 1. A clade whose height is not below that of its
+    parent is moved just below it; heights above 1 are artificial.
     """
     m, n = masks.shape
     by_size = np.argsort(masks.sum(axis=1), kind="stable")

@@ -2,60 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, SupportsIndex
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from convexhc._checks import check_one_of, checked_count, checked_number
 from convexhc._types import BoolArray, IntArray
 from convexhc.kernels.labels import numbered_by_first
-from convexhc.tree.linkage import nodes_from_linkage
 from convexhc.tree.nodes import Nodes, pointer_roots
 
 Small = Literal["nearest", "noise"]
-
-
-def cut_linkage(
-    Z: ArrayLike, *, n_clusters: SupportsIndex | None = None, height: float | None = None
-) -> IntArray:
-    """Flat clusters of a linkage, by number or by height, without recursion.
-
-    By height: the rows with ``Z[i, 2] <= height`` are applied. By number: rows are applied until
-    at most ``n_clusters`` clusters remain, rows of equal height together, so ties are never broken
-    by the order of the nodes.
-
-    Parameters
-    ----------
-    Z : (n - 1, 4) array
-        Linkage in scipy's form whose heights never fall. Leaf counts are not read.
-    n_clusters : int, optional
-        Largest number of clusters.
-    height : float, optional
-        Nonnegative height of the cut. Give either this or ``n_clusters``.
-
-    Returns
-    -------
-    (n,) int64 array
-        Labels 0, 1, ... in order of first occurrence. O(n log n) time.
-
-    Raises
-    ------
-    ValueError
-        Both or neither of the two given, a value out of range, or not such a linkage.
-
-    Examples
-    --------
-    >>> cut_linkage([[0, 1, 1.0, 2], [2, 3, 2.0, 3]], n_clusters=2)
-    array([0, 0, 1])
-    """
-    check_one_of("n_clusters", n_clusters, "height", height)
-    nodes, _ = nodes_from_linkage(Z, root_joins=0)
-    if n_clusters is None:
-        merges = merges_up_to(nodes, checked_number("height", height, finite=False))
-    else:
-        merges = merges_for(nodes, checked_count("n_clusters", n_clusters))
-    return numbered_by_first(roots_after(nodes, merges))
 
 
 def merges_up_to(nodes: Nodes, lam: float) -> int:
@@ -68,10 +23,9 @@ def merges_for(nodes: Nodes, n_clusters: int, min_size: int = 1) -> int:
     """Number of merges at the level with ``n_clusters`` clusters of ``min_size`` or more.
 
     With ``min_size = 1``, the finest level with at most ``n_clusters`` clusters. In general, the
-    coarsest of all levels with the largest such number up to ``n_clusters``, which leaves the
-    fewest nodes in small clusters. Artificial levels are used only if the path never forms a large
-    cluster, or ends with more than ``n_clusters`` of them (finer levels then have fewer only
-    because large clusters are not yet formed).
+    coarsest of all levels with the largest such number up to ``n_clusters``. Artificial levels are
+    used only if the path never forms a large cluster, or ends with more than ``n_clusters`` of
+    them.
     """
     if min_size > nodes.n_leaves:
         raise ValueError(
@@ -130,8 +84,8 @@ def labels_after(nodes: Nodes, merges: int, min_size: int, small: Small) -> IntA
 def _nearest_large(nodes: Nodes, merges: int, root: IntArray, is_large: BoolArray) -> IntArray:
     """Rank of the large cluster that each node is assigned to.
 
-    A small cluster is assigned to the largest of the large clusters under its first ancestor that
-    has any (of equally large ones, the one with the smallest leaf).
+    A small cluster joins the largest under its first ancestor that has any, of equal ones that with
+    the smallest leaf.
     """
     stop = nodes.n_leaves + merges
     large = np.unique(root[is_large])

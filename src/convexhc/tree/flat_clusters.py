@@ -12,29 +12,28 @@ import numpy as np
 from convexhc._checks import TIE, checked_count
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
-from convexhc.similarity.density import Density
-from convexhc.similarity.strongest import positive_part
-from convexhc.tree.binary import BinaryTree
+from convexhc.similarity.edge_weights import positive_part
+from convexhc.similarity.neighbors import Density
+from convexhc.tree.binary import BinaryTree, resolve_polytomies
 from convexhc.tree.nodes import Nodes
-from convexhc.tree.polytomies import resolve_polytomies
-from convexhc.tree.pruning import Prunings, best_prunings, modularities, within_cost
-from convexhc.tree.regraft import regraft_small_branches
+from convexhc.tree.pruning import (
+    Prunings,
+    best_prunings,
+    modularities,
+    regraft_small_branches,
+    within_cost,
+)
 
 
 @dataclass(frozen=True)
 class SelectionSettings:
     """Constants of the choice of flat clusters."""
 
-    # Smaller branches are regrafted by default, so that boundary nodes use up no clusters.
-    min_cluster_size: int = 5
-    # In small data a cluster may have a tenth of the nodes, if that is less.
-    min_cluster_divisor: int = 10
-    # Largest k that is tabulated at first, and that a choice of scale considers.
-    max_tabulated: int = 200
-    # Depth of a clear density valley: half the density of the clusters.
-    clear_valley: float = math.log(2.0)
-    # Without a clear valley: required modularity, as a fraction of the largest.
-    min_modularity_ratio: float = 0.5
+    min_cluster_size: int = 5  # smaller branches are regrafted: boundary nodes use up no clusters
+    min_cluster_divisor: int = 10  # in small data, branches of n / 10 nodes may be clusters
+    max_tabulated: int = 200  # largest k tabulated at first, and considered as a scale
+    clear_valley: float = math.log(2.0)  # depth of a density valley: half the density of clusters
+    min_modularity_ratio: float = 0.5  # modularity without a clear valley, relative to the largest
 
 
 SETTINGS = SelectionSettings()
@@ -73,8 +72,8 @@ class FlatClusters:
         """Exactly ``n_clusters`` clusters, by the pruning of least within-cluster sum of squares.
 
         Branches below ``min_cluster_size`` above a split of two large branches go to the nearer of
-        these (`regraft_small_branches`), so that boundary nodes use up no clusters. Below the last
-        such split they can still become clusters, if that lowers the sum of squares most.
+        these, so that boundary nodes use up no clusters. Below the last such split they can still
+        become clusters, if that lowers the sum of squares most.
         """
         wanted = checked_count("n_clusters", n_clusters)
         n = self.nodes.n_leaves
@@ -109,10 +108,10 @@ class FlatClusters:
         """The pruning of largest modularity; for points, among those with clear density valleys.
 
         By modularity even the neighbour graph of a single cloud of points has groups. For points,
-        the density between clusters must therefore be at most half of that inside
-        (`valley_depth`). If no pruning has such valleys, the one with the deepest is taken among
-        those with at least half the largest modularity. Ties go to fewer clusters. None without a
-        graph, without positive weights, or with fewer than three nodes.
+        the density between clusters must therefore be at most half of that inside. If no pruning
+        has such valleys, the one with the deepest is taken among those with at least half the
+        largest modularity. Ties go to fewer clusters. None without positive weights, or with fewer
+        than three nodes.
         """
         n = self.nodes.n_leaves
         if self.graph is None or n < 3:
@@ -147,19 +146,10 @@ def _best_scale_with_valleys(
 
 
 def valley_depth(graph: Graph, labels: IntArray, density: Density) -> float:
-    """How much lower the density is between clusters than inside them.
+    """How much lower the log density is between clusters than inside them; infinite if nothing is.
 
-    For an edge between two clusters: the median log density of the sparser cluster less the log
-    density at the midpoint of the edge. The depth is the median over all such edges, and infinite
-    if there is none. A cut through the middle of a cloud has depth about zero. ``labels`` are
-    0 .. k - 1 without empty clusters. O(n log n + E) time.
-
-    Examples
-    --------
-    >>> graph = Graph.from_edges(5, [0, 1, 2, 3], [1, 2, 3, 4])
-    >>> density = Density(np.array([3.0, 3.0, 3.0, 4.0, 4.0]), np.array([3.0, 3.0, 1.0, 4.0]))
-    >>> valley_depth(graph, np.array([0, 0, 0, 1, 1]), density)
-    2.0
+    The median over the edges between two clusters of the median log density of the sparser cluster
+    less that at the midpoint of the edge. A cut through the middle of a cloud has depth about zero.
     """
     between = labels[graph.tail] != labels[graph.head]
     if not between.any():

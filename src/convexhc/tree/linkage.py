@@ -89,8 +89,7 @@ def linkage_from_nodes(nodes: Nodes) -> FloatArray:
     """Linkage of a multiway tree in scipy's form, (n - 1, 4), with ties for more than two children.
 
     Neighbouring children are paired, then the pairs, and so on: k children add a depth of only
-    log2(k), which protects recursive readers of a linkage. The child with the smaller leaf comes
-    first, so scipy's leaf order agrees with `Nodes.place`.
+    log2(k), which protects recursive readers. The child with the smaller leaf comes first.
     """
     n = nodes.n_leaves
     linkage_id = list(range(nodes.parent.size))

@@ -62,17 +62,13 @@ def nodes_from_partitions(
 def permanent_merges(
     lambdas: FloatArray, partitions: AnyLabels, components: AnyLabels | None
 ) -> tuple[IntArray, FloatArray, tuple[Split, ...]]:
-    """Merges that are never undone, as n - 1 edges with heights, and the splits.
+    """Merges that are never undone, as n - 1 edges with heights, and the splits; O(n L) time.
 
     With ``M_L = P_L`` and ``M_l`` the meet of ``M_{l+1}`` and ``P_l``, nodes i and j merge at the
-    smallest lam_l with both in one cluster of ``M_l``. The levels are visited from the top down.
-    When a cluster of ``M_{l+1}`` breaks, the smallest member of each new piece records the smallest
-    member of the broken cluster and the height. These edges are a minimum spanning tree of the
-    merge heights.
-
-    Returns the smaller node that each node merges with (entry 0 is meaningless), the height of that
-    merge (above ``lambdas[-1]`` if it only completes the tree), and the splits by lam, then by
-    smallest member. O(n L) time, O(n) memory.
+    smallest lam_l with both in one cluster of ``M_l``. From the top down, when a cluster breaks,
+    the smallest member of each new piece records that of the broken cluster and the height. These
+    edges are a minimum spanning tree of the merge heights. Entry 0 of the edges is meaningless;
+    heights above ``lambdas[-1]`` only complete the tree.
     """
     nodes = np.arange(partitions.shape[1])
     above = nested = first_members(partitions[-1])
@@ -106,9 +102,7 @@ def first_members(labels: AnyLabels) -> IntArray:
 def meet(partition: IntArray, other: IntArray) -> IntArray:
     """Coarsest common refinement: nodes share a cluster if they do in both partitions.
 
-    Clusters of ``partition`` inside one cluster of ``other`` are left alone, so the cost is O(n)
-    plus a sort of the members of the clusters that break. Returns ``partition`` itself if none
-    breaks.
+    O(n) plus a sort of the members of the clusters that break; ``partition`` itself if none does.
     """
     breaks = np.zeros(partition.size, dtype=bool)
     breaks[partition[other != other[partition]]] = True

@@ -1,13 +1,22 @@
-"""A rooted tree with any number of children per node, stored as a parent array."""
+"""A rooted tree with any number of children per node as a parent array, as Newick, in networkx."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from convexhc._extras import required
 from convexhc._types import FloatArray, IntArray
+
+# Names that need no quotes: letters, digits and points. Newick reads an unquoted underscore as a
+# blank, and its readers give a meaning to most other signs.
+PLAIN_NAME = re.compile(r"(?:[^\W_]|\.)+")
 
 
 @dataclass(frozen=True)
@@ -65,10 +74,15 @@ class Nodes:
     @cached_property
     def size(self) -> IntArray:
         """Number of leaves under each node."""
-        sizes = [1] * self.n_leaves + [0] * self.n_merges
+        return self.subtree_sums(np.ones(self.n_leaves, dtype=np.int64))
+
+    def subtree_sums(self, leaf_values: NDArray[Any]) -> NDArray[Any]:
+        """Sum under each node of (n,) or (n, r) values of the leaves; O((n + m) r)."""
+        merges = np.zeros((self.n_merges, *leaf_values.shape[1:]), dtype=leaf_values.dtype)
+        sums = np.concatenate([leaf_values, merges])
         for node, parent in enumerate(self.parent[:-1].tolist()):
-            sizes[parent] += sizes[node]
-        return np.array(sizes, dtype=np.int64)
+            sums[parent] += sums[node]
+        return sums
 
     @cached_property
     def first_leaf(self) -> IntArray:
@@ -95,11 +109,15 @@ class Nodes:
     @cached_property
     def place(self) -> IntArray:
         """First place of each node in the leaf order, in which clusters are contiguous."""
+        return self.places(self.children)
+
+    def places(self, children: list[list[int]]) -> IntArray:
+        """First place of each node in the leaf order that an order of all children makes."""
         place = [0] * self.parent.size
         size = self.size.tolist()
         for merge in range(self.n_merges - 1, -1, -1):
             at = place[self.n_leaves + merge]
-            for child in self.children[merge]:
+            for child in children[merge]:
                 place[child] = at
                 at += size[child]
         return np.array(place, dtype=np.int64)
@@ -119,13 +137,67 @@ class Nodes:
 
 
 def pointer_roots(pointer: IntArray) -> IntArray:
-    """Root reached from each element of a pointer forest, by pointer jumping.
+    """Root reached from each element of a pointer forest, whose roots point to themselves.
 
-    Roots point to themselves. Every round squares the pointers: O(n log depth), so long chains are
-    cheap. The pointers must not contain a cycle.
+    Every round squares the pointers: O(n log depth), so long chains are cheap.
     """
     while True:
         jumped = pointer[pointer]
         if np.array_equal(jumped, pointer):
             return pointer
         pointer = jumped
+
+
+def newick(nodes: Nodes, names: tuple[Hashable, ...], support: FloatArray | None = None) -> str:
+    """Newick text of a tree, polytomies included; support labels all inner nodes but the root."""
+    root = nodes.parent.size - 1
+    branch = nodes.height[nodes.parent] - nodes.height
+    length = [f":{number!r}" for number in branch.tolist()]
+    length[root] = ""
+    label = [""] * nodes.n_merges
+    if support is not None:
+        label[:-1] = [f"{value:.4g}" for value in support[:-1].tolist()]
+    quoted = [_quoted(str(name)) for name in names]
+    written: list[str] = []
+    # An explicit stack of nodes to visit and text to write, instead of recursion.
+    stack: list[int | str] = [";", root]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            written.append(item)
+        elif item < nodes.n_leaves:
+            written.append(quoted[item] + length[item])
+        else:
+            written.append("(")
+            stack.append(")" + label[item - nodes.n_leaves] + length[item])
+            children = nodes.children[item - nodes.n_leaves]
+            for child in reversed(children[1:]):
+                stack.extend((child, ","))
+            stack.append(children[0])
+    return "".join(written)
+
+
+def _quoted(name: str) -> str:
+    """Name in single quotes, doubled inside, unless it needs none."""
+    if PLAIN_NAME.fullmatch(name):
+        return name
+    return "'" + name.replace("'", "''") + "'"
+
+
+def networkx_digraph(nodes: Nodes, names: tuple[Hashable, ...]) -> Any:
+    """Directed graph from parents to children, with a height, size and name per node."""
+    graph = required("networkx", "to_networkx").DiGraph()
+    first_artificial = nodes.n_leaves + nodes.n_real
+    for node, (height, size) in enumerate(
+        zip(nodes.height.tolist(), nodes.size.tolist(), strict=True)
+    ):
+        graph.add_node(
+            node,
+            height=height,
+            size=size,
+            name=names[node] if node < nodes.n_leaves else "",
+            artificial=node >= first_artificial,
+        )
+    for merge, children in enumerate(nodes.children):
+        graph.add_edges_from((nodes.n_leaves + merge, child) for child in children)
+    return graph

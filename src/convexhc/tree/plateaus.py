@@ -1,21 +1,23 @@
-"""Plateaus of a path, and the choice of one when the user asks for no scale.
+"""Plateaus of a path: ranges of lam without a change, the best of them, and prunings that last.
 
-A plateau is a range of lam over which the partition does not change. Its score is its width in log
-lam times its informative fraction: the fraction of nodes that are neither singletons nor in the
-largest cluster. The score is zero for all nodes apart, for one cluster, and for one giant cluster
-surrounded by singletons, however wide these plateaus are.
+The score of a plateau is its width in log lam times its informative fraction: the fraction of nodes
+that are neither singletons nor in the largest cluster. It is zero for all nodes apart, for one
+cluster, and for one giant cluster surrounded by singletons, however wide these plateaus are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexhc._checks import TIE
-from convexhc._types import FloatArray, IntArray
-from convexhc.tree.cut import labels_after, large_counts, merges_for
+from convexhc._types import FloatArray, IntArray, Labels
+from convexhc.tree.cut import labels_after, large_counts, merges_for, roots_after
 from convexhc.tree.nodes import Nodes
 
 
@@ -102,18 +104,16 @@ def informative_fractions(nodes: Nodes) -> FloatArray:
 def _candidates(nodes: Nodes, lambdas: FloatArray, min_size: int) -> list[Candidate]:
     """Ranges of lam over which the number of clusters of ``min_size`` or more does not change.
 
-    With ``min_size = 1`` these are the plateaus. Otherwise small clusters that merge into large
-    ones do not end a range, and its partition is that of its coarse end, where few are left.
+    Small clusters that merge into large ones do not end a range; its partition is the coarsest.
     """
     found = plateaus(nodes, lambdas)
     n_levels = int(np.count_nonzero(nodes.level_ends <= nodes.n_real))
     levels = np.arange(n_levels - len(found), n_levels)
     counts = large_counts(nodes, min_size)[levels]
-    starts = np.flatnonzero(np.append(True, counts[1:] != counts[:-1]))
     fractions = informative_fractions(nodes)[levels]
     candidates = []
-    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), levels.size], strict=True):
-        width = sum(plateau.log_width for plateau in found[start:stop])
+    for start, stop in _runs(counts):
+        width = _width(found[start:stop])
         count, merges = int(counts[start]), int(nodes.level_ends[levels[stop - 1]])
         plateau = Plateau(count, found[start].lam_from, found[stop - 1].lam_to, width)
         informative = float(fractions[stop - 1])
@@ -141,3 +141,61 @@ def _ranked(candidates: list[Candidate], n_leaves: int, first: float) -> list[Ca
         best = int(np.flatnonzero(scores >= scores.max() * (1 - TIE))[-1])
         order = [best, *(at for at in order if at != best)]
     return [proper[at] for at in order]
+
+
+def lasting_prunings(
+    nodes: Nodes,
+    lambdas: FloatArray,
+    pruning: Callable[[int], Labels],
+    min_size: int,
+    min_log_width: float,
+) -> list[tuple[Plateau, Labels]]:
+    """The widest plateau and the labels of every pruning that lasts, the widest first.
+
+    Clusters of ``min_size`` or more count. A cut shows a pruning into k clusters if k clusters of
+    the cut count, hold most of the nodes and lie in different clusters of the pruning. A plateau of
+    the pruning is a range of lam over which every cut shows it: fewer and smaller clusters, which
+    are there before its own have formed, are none of it. O(n log n) for each level with a number of
+    clusters that lasts, and the prunings.
+    """
+    found = plateaus(nodes, lambdas)
+    levels = np.flatnonzero(nodes.level_ends <= nodes.n_real)[-len(found) :]
+    counts = large_counts(nodes, min_size)[levels]
+    widest: dict[int, tuple[Plateau, Labels]] = {}
+    for start, stop in _runs(counts):
+        count = int(counts[start])
+        if not 1 < count < nodes.n_leaves or _width(found[start:stop]) < min_log_width:
+            continue
+        labels = pruning(count)
+        merges = nodes.level_ends[levels[start:stop]].tolist()
+        shown = np.array([_shows(nodes, end, labels, min_size) for end in merges])
+        for first, last in _runs(shown):
+            part = found[start + first : start + last]
+            best = widest[count][0].log_width if count in widest else 0.0
+            if shown[first] and _width(part) >= max(min_log_width, best):
+                plateau = Plateau(count, part[0].lam_from, part[-1].lam_to, _width(part))
+                widest[count] = (plateau, labels)
+    return sorted(widest.values(), key=lambda one: -one[0].log_width)
+
+
+def _runs(values: NDArray[Any]) -> list[tuple[int, int]]:
+    """Start and stop of every range of equal values."""
+    changes = np.flatnonzero(values[1:] != values[:-1]) + 1
+    return list(pairwise([0, *changes.tolist(), values.size]))
+
+
+def _width(part: tuple[Plateau, ...]) -> float:
+    return sum(plateau.log_width for plateau in part)
+
+
+def _shows(nodes: Nodes, merges: int, labels: IntArray, min_size: int) -> bool:
+    """Whether the cut after so many merges shows the partition; see `lasting_prunings`."""
+    root = roots_after(nodes, merges)
+    counted = nodes.size[root] >= min_size
+    if 2 * np.count_nonzero(counted) <= nodes.n_leaves:
+        return False
+    count = int(labels.max()) + 1
+    root, labels = root[counted], labels[counted]
+    pairs = np.unique(root * count + labels)
+    # As many pairs as clusters on either side: each cluster of one meets one of the other.
+    return pairs.size == count == np.unique(root).size == np.unique(labels).size

@@ -1,19 +1,18 @@
-"""Optimal prunings of a binary tree: for every k, the k branches of least total cost."""
+"""Prunings of a binary tree: the best k branches for every k, after small branches are moved."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from convexhc._checks import checked_count
-from convexhc._types import FloatArray, IntArray
+from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.graph import Graph
 from convexhc.kernels.labels import numbered_by_first
-from convexhc.tree.binary import BinaryTree, checked_features
+from convexhc.tree.binary import BinaryTree, checked_features, reordered_rows
 
 # Entry ``k - 2`` is one less than the number of clusters, out of k, in the smaller branch of a row;
 # None if that number is always 1.
@@ -23,15 +22,8 @@ Choice = NDArray[np.unsignedinteger] | None
 def within_cost(tree: BinaryTree, features: ArrayLike) -> FloatArray:
     """Within-cluster sum of squares of each node, (2n - 1,): ``sum_i |x_i - mean|^2`` over leaves.
 
-    ``features`` is (n, r) and finite. A row that joins sizes a, b with means x, y adds
-    ``a b / (a + b) |x - y|^2`` to the costs of its two nodes. Nothing is subtracted, so nothing
-    cancels and no cost is negative. O(n r) time and memory.
-
-    Examples
-    --------
-    >>> tree = BinaryTree([0, 3], [1, 2], [1.0, 2.0], [False, False])
-    >>> within_cost(tree, [[0.0], [2.0], [7.0]])
-    array([ 0.,  0.,  0.,  2., 26.])
+    A row that joins sizes a, b with means x, y adds ``a b / (a + b) |x - y|^2`` to the costs of its
+    two nodes. Nothing is subtracted, so nothing cancels and no cost is negative.
     """
     size = tree.size.astype(np.float64)
     means = tree.subtree_sums(checked_features(features, tree.n_leaves)) / size[:, None]
@@ -53,13 +45,10 @@ class Prunings:
         """Largest number of clusters in the table."""
         return self.cost.size
 
-    def branches(self, k: SupportsIndex) -> IntArray:
+    def branches(self, k: int) -> IntArray:
         """Nodes whose leaves are the k clusters, from left to right; O(k log k) time."""
-        wanted = checked_count("k", k)
-        if wanted > self.max_clusters:
-            raise ValueError(f"k must be at most max_clusters = {self.max_clusters}; got {wanted}.")
         n = self.tree.n_leaves
-        stack, found = [(2 * n - 2, wanted)], []
+        stack, found = [(2 * n - 2, k)], []
         while stack:
             node, count = stack.pop()
             if count == 1:
@@ -70,9 +59,9 @@ class Prunings:
             small, large = _smaller_first(self.tree, node - n)
             stack += [(small, few), (large, count - few)]
         nodes = np.array(found, dtype=np.int64)
-        return nodes[np.argsort(self.tree.start[nodes])]
+        return nodes[np.argsort(self.tree.nodes.place[nodes])]
 
-    def labels(self, k: SupportsIndex) -> IntArray:
+    def labels(self, k: int) -> IntArray:
         """Cluster of each leaf, (n,), numbered in order of first occurrence."""
         nodes = self.branches(k)
         labels = np.empty(self.tree.n_leaves, dtype=np.int64)
@@ -80,72 +69,45 @@ class Prunings:
         return numbered_by_first(labels)
 
 
-def best_prunings(tree: BinaryTree, cost: ArrayLike, max_clusters: SupportsIndex) -> Prunings:
+def best_prunings(tree: BinaryTree, cost: FloatArray, max_clusters: int) -> Prunings:
     """For every k up to a largest, the k branches that partition the leaves at least cost.
 
     Dynamic programming: ``best(v, 1) = cost[v]``, and ``best(v, k) = min_j best(a, j) + best(b, k -
     j)`` for a node v that joins a and b. Ties go to fewer clusters in the branch with fewer leaves,
     or in the left one of two equally large branches. ``cost`` is a finite number of any sign per
-    node, for example `within_cost`. O(n min(n, max_clusters)) time, and at most as many bytes, for
-    the rows that join two branches of several leaves; others need no memory.
-
-    Examples
-    --------
-    >>> tree = BinaryTree([0, 2, 4], [1, 3, 5], [1.0, 1.0, 2.0], [False] * 3)
-    >>> prunings = best_prunings(tree, within_cost(tree, [[0.0], [1.0], [5.0], [9.0]]), 3)
-    >>> prunings.labels(3), prunings.branches(3), prunings.cost
-    (array([0, 0, 1, 2]), array([4, 2, 3]), array([50.75,  8.5 ,  0.5 ]))
+    node. O(n min(n, max_clusters)) time, and at most as many bytes.
     """
-    most = min(checked_count("max_clusters", max_clusters), tree.n_leaves)
-    own = np.asarray(cost, dtype=np.float64)
-    if own.shape != (2 * tree.n_leaves - 1,) or not np.isfinite(own).all():
-        raise ValueError(
-            f"cost must hold one finite number for each of the {2 * tree.n_leaves - 1} nodes; got "
-            f"shape {own.shape}{'' if np.isfinite(own).all() else ' with NaN or infinity'}."
-        )
+    most = min(max_clusters, tree.n_leaves)
     # Costs per number of clusters, only for nodes that no row has joined yet.
-    best = dict(enumerate(own[: tree.n_leaves, None]))
+    best = dict(enumerate(cost[: tree.n_leaves, None]))
     choices: list[Choice] = []
     for row in range(tree.n_leaves - 1):
         small, large = _smaller_first(tree, row)
         least, choice = _min_plus(best.pop(small), best.pop(large), most)
         choices.append(choice)
         node = tree.n_leaves + row
-        best[node] = np.concatenate([own[node : node + 1], least])
+        best[node] = np.concatenate([cost[node : node + 1], least])
     return Prunings(tree, best[2 * tree.n_leaves - 2], choices)
 
 
 def inner_weight(tree: BinaryTree, graph: Graph) -> FloatArray:
     """Total weight of the edges with both ends under each node, (2n - 1,).
 
-    The nodes of the graph are the leaves. Every edge counts once, from the row that joins its ends
-    upwards; a self-loop, the diagonal of the graph, counts once from its leaf upwards.
-    O((n + E) log n) time, O(n + E) memory.
-
-    Examples
-    --------
-    >>> tree = BinaryTree([0, 3], [1, 2], [1.0, 2.0], [False, False])
-    >>> inner_weight(tree, Graph.from_edges(3, [0, 0], [1, 2], [5.0, 0.5]))
-    array([0. , 0. , 0. , 5. , 5.5])
+    Every edge counts once, from the row that joins its ends upwards; a self-loop, the diagonal of
+    the graph, from its leaf upwards. O((n + E) log n) time.
     """
     n = tree.n_leaves
-    if graph.n != n:
-        raise ValueError(f"The graph must have the {n} leaves of the tree as nodes; got {graph.n}.")
     joined = tree.joining_rows(graph.tail, graph.head)
     crossing = np.bincount(joined, weights=graph.weight, minlength=n - 1)
     return tree.subtree_sums(graph.diagonal, crossing.astype(np.float64))
 
 
 def modularity_terms(tree: BinaryTree, graph: Graph) -> FloatArray:
-    """Contribution of each node, taken as a cluster, to the modularity of a partition, (2n - 1,).
+    """Contribution of each node, as a cluster, to modularity, (2n - 1,): ``w / W - (d / 2W)^2``.
 
-    ``w / W - (d / 2W)^2`` with w the weight inside, d the sum of the degrees and W the total weight
-    of the edges. A self-loop counts once in a weight and twice in a degree, as in networkx. The
-    negative is a cost for :func:`best_prunings`. Zero if the graph has no edges; negative weights
-    are refused.
+    w is the weight inside, d the sum of the degrees and W the total weight. A self-loop counts once
+    in a weight and twice in a degree, as in networkx. Zero if the graph has no edges.
     """
-    if graph.weight.min(initial=0.0) < 0 or graph.diagonal.min() < 0:
-        raise ValueError("Modularity needs weights of at least 0; got negative ones.")
     inside = inner_weight(tree, graph)
     total = inside[-1]
     if total == 0:
@@ -157,10 +119,7 @@ def modularity_terms(tree: BinaryTree, graph: Graph) -> FloatArray:
 
 
 def modularities(prunings: Prunings, graph: Graph) -> FloatArray:
-    """Modularity of every pruning, (max_clusters,); entry ``k - 1`` is that of k clusters.
-
-    O((n + E) log n) once, and O(k log k) for each k.
-    """
+    """Modularity of every pruning, (max_clusters,); entry ``k - 1`` is that of k clusters."""
     terms = modularity_terms(prunings.tree, graph)
     counts = range(1, prunings.max_clusters + 1)
     return np.array([terms[prunings.branches(k)].sum() for k in counts])
@@ -184,3 +143,81 @@ def _min_plus(few: FloatArray, many: FloatArray, most: int) -> tuple[FloatArray,
     first = skewed.argmin(axis=0)
     least = skewed[first, np.arange(first.size)]
     return least, first.astype(np.min_scalar_type(few.size - 1))
+
+
+def regraft_small_branches(tree: BinaryTree, features: ArrayLike, min_size: int) -> BinaryTree:
+    """Tree in which no small branch splits off above a large split.
+
+    A split is large if both branches have at least ``min_size`` leaves. A smaller branch that
+    splits off above a large split descends into its sibling: at every large split to the child
+    whose mean (in ``tree``) is nearer to its own, the left one if equally near. It is attached on
+    top of the first branch without a large split; of several, those from further up come higher.
+
+    The large splits, and all branches below them, are kept. A row that attaches a moved branch
+    keeps the height at which the branch split off and is flagged ``resolved``. O(n r + n log n)
+    time, and O(r) per moved branch and large split it passes.
+    """
+    n = tree.n_leaves
+    means = tree.subtree_sums(checked_features(features, n)) / tree.size[:, None]
+    pairs = np.column_stack([tree.left, tree.right])
+    sizes = tree.size[pairs]
+    is_large = sizes.min(axis=1) >= min_size
+    # Whether each node contains a large split, its own included.
+    contains_large = tree.subtree_sums(np.zeros(n), is_large.astype(np.float64)) > 0
+    moved = contains_large[n:] & ~is_large
+    swapped = moved & (sizes[:, 0] < sizes[:, 1])
+    pairs[swapped] = pairs[swapped, ::-1]
+    replacement = _attach(pairs, means, contains_large, moved)
+    pairs[is_large] = replacement[pairs[is_large]]
+    order = _topological_order(pairs)
+    resolved = (tree.resolved | moved)[order]
+    return BinaryTree.from_rows(reordered_rows(pairs, order), tree.height[order], resolved)
+
+
+def _attach(
+    pairs: IntArray, means: FloatArray, contains_large: BoolArray, moved: BoolArray
+) -> IntArray:
+    """Attach every moved branch, changing ``pairs``; return the node that replaces each node.
+
+    Row t of ``moved`` has the small branch in ``pairs[t, 1]`` and becomes the row that attaches it.
+    """
+    n = len(pairs) + 1
+    replacement = np.arange(2 * n - 1)
+    # Pairs of a node and the rows whose branches descend into it, from the highest down.
+    stack: list[tuple[int, IntArray]] = [(2 * n - 2, np.empty(0, dtype=np.int64))]
+    while stack:
+        node, descending = stack.pop()
+        end, passed = node, []
+        while end >= n and moved[end - n]:
+            passed.append(end - n)
+            end = int(pairs[end - n, 0])
+        descending = np.concatenate([descending, np.array(passed, dtype=np.int64)])
+        if contains_large[end]:
+            a, b = pairs[end - n].tolist()
+            middle, axis = (means[a] + means[b]) / 2, means[a] - means[b]
+            nearer_a = (means[pairs[descending, 1]] - middle) @ axis >= 0
+            stack += [(a, descending[nearer_a]), (b, descending[~nearer_a])]
+        elif descending.size:
+            # From the lowest up, each on top of the one before it.
+            upwards = descending[::-1]
+            pairs[upwards, 0] = np.append(end, n + upwards[:-1])
+            end = n + int(upwards[-1])
+        replacement[node] = end
+    return replacement
+
+
+def _topological_order(pairs: IntArray) -> IntArray:
+    """Order of the rows with children before parents; of all such, the lexicographically first."""
+    n = len(pairs) + 1
+    parent = np.full(2 * n - 1, -1, dtype=np.int64)
+    parent[pairs] = np.arange(n - 1)[:, None]
+    n_missing = (pairs >= n).sum(axis=1).tolist()
+    ready, order = [row for row, count in enumerate(n_missing) if count == 0], []
+    while ready:
+        order.append(heapq.heappop(ready))
+        above = int(parent[n + order[-1]])
+        if above >= 0:
+            n_missing[above] -= 1
+            if n_missing[above] == 0:
+                heapq.heappush(ready, above)
+    return np.array(order, dtype=np.int64)

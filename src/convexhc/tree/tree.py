@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from convexhc._checks import check_one_of, checked_count, checked_number
 from convexhc._types import FloatArray, IntArray
-from convexhc.tree import cut, export, plateaus
+from convexhc.tree import cut, plateaus
 from convexhc.tree.linkage import linkage_from_nodes, nodes_from_linkage
 from convexhc.tree.nested_partitions import (
     Split,
@@ -21,7 +21,7 @@ from convexhc.tree.nested_partitions import (
     checked_lambdas,
     nodes_from_partitions,
 )
-from convexhc.tree.nodes import Merge, Nodes
+from convexhc.tree.nodes import Merge, Nodes, networkx_digraph, newick
 from convexhc.tree.plateaus import Plateau
 
 
@@ -340,7 +340,7 @@ class Tree:
                 f"support must have one number for each of {self.nodes.n_merges} merges; got shape "
                 f"{values.shape}."
             )
-        return export.newick(self.nodes, self.names, values)
+        return newick(self.nodes, self.names, values)
 
     def to_networkx(self) -> Any:
         """``networkx.DiGraph`` from parents to children; needs networkx.
@@ -348,7 +348,7 @@ class Tree:
         Nodes are numbered as in ``merges`` and carry ``height``, ``size``, ``name`` (empty for
         inner nodes) and ``artificial``.
         """
-        return export.networkx_digraph(self.nodes, self.names)
+        return networkx_digraph(self.nodes, self.names)
 
 
 def _checked_names(names: Iterable[Hashable] | None, n: int) -> tuple[Hashable, ...]:

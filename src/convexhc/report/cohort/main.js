@@ -1,19 +1,5 @@
 // Start of the page: one state, from which all figures are drawn.
 
-const views = [];
-let waiting = false;
-
-function drawAll() {
-  waiting = false;
-  for (const draw of views) draw();
-}
-
-function refresh() {
-  if (waiting) return;
-  waiting = true;
-  requestAnimationFrame(drawAll);
-}
-
 function choose(subject) {
   state.chosen = subject;
   refresh();
@@ -30,23 +16,6 @@ function showLead() {
   const box = byId("failures");
   box.append(element("p", {}, element("strong", { textContent: `${counted(failed.length, "subject")} failed. ` }), "The others are compared; see the table for the errors."));
   box.hidden = false;
-}
-
-function makePrinting() {
-  let before = null;
-  window.addEventListener("beforeprint", () => {
-    before = state.theme;
-    setTheme("light");
-    document.documentElement.classList.add("paper");
-    drawAll();
-  });
-  window.addEventListener("afterprint", () => {
-    if (before === null) return;
-    setTheme(before);
-    document.documentElement.classList.remove("paper");
-    before = null;
-    drawAll();
-  });
 }
 
 async function start() {
@@ -71,11 +40,4 @@ async function start() {
   document.documentElement.dataset.ready = "true";
 }
 
-start().catch((error) => {
-  const box = byId("failed");
-  box.textContent = typeof DecompressionStream === "undefined"
-    ? "This browser is too old to show the page: it cannot decompress the data. Use a browser released in 2023 or later."
-    : `The page could not be shown: ${error.message}`;
-  box.hidden = false;
-  throw error;
-});
+launch(start, "page");

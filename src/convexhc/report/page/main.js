@@ -1,21 +1,5 @@
 // Start of the page: one state, from which all figures are drawn.
 
-const views = [];
-let waiting = false;
-
-function drawAll() {
-  waiting = false;
-  fitGutters();
-  measure();
-  for (const draw of views) draw();
-}
-
-function refresh() {
-  if (waiting) return;
-  waiting = true;
-  requestAnimationFrame(drawAll);
-}
-
 function goTo(level) {
   state.level = Math.min(Math.max(level, 0), LEVELS - 1);
   state.scale = -1;
@@ -86,27 +70,6 @@ function makeSlider() {
   };
 }
 
-// Print the current level in light colours, with the certificates of all levels.
-function makePrinting() {
-  const details = byId("all-levels");
-  let before = null;
-  window.addEventListener("beforeprint", () => {
-    before = { theme: state.theme, open: details.open };
-    setTheme("light");
-    document.documentElement.classList.add("paper");
-    details.open = true;
-    drawAll();
-  });
-  window.addEventListener("afterprint", () => {
-    if (before === null) return;
-    setTheme(before.theme);
-    document.documentElement.classList.remove("paper");
-    details.open = before.open;
-    before = null;
-    drawAll();
-  });
-}
-
 function makeViews() {
   const figures = [
     ["graph", DATA.graph, makeGraph],
@@ -118,7 +81,7 @@ function makeViews() {
   for (const [name, data] of figures) if (!data) byId(`${name}-panel`).remove();
   const small = document.querySelectorAll(".views > .panel").length;
   document.querySelector(".views").classList.add(["none", "one", "two", "three"][small]);
-  views.push(makeSlider(), makeScales(), makeScan(goTo), makePlateaus(goTo));
+  views.push(fitGutters, measure, makeSlider(), makeScales(), makeScan(goTo), makePlateaus(goTo));
   if (DATA.attributes.length) views.push(makeAttributes());
   views.push(...shown.map(([, , make]) => make(choose)), makeTree(choose), makeClusters(choose), showLevel);
 }
@@ -152,11 +115,4 @@ async function start() {
   document.documentElement.dataset.ready = "true";
 }
 
-start().catch((error) => {
-  const box = byId("failed");
-  box.textContent = typeof DecompressionStream === "undefined"
-    ? "This browser is too old to show the report: it cannot decompress the data. Use a browser released in 2023 or later."
-    : `The report could not be shown: ${error.message}`;
-  box.hidden = false;
-  throw error;
-});
+launch(start, "report");

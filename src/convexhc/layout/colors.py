@@ -1,12 +1,41 @@
-"""Assignment of palette colours to clusters, consistent over all levels of a path."""
+"""Colours: a sequence told apart by everyone on light and dark, and its assignment to clusters."""
 
 from __future__ import annotations
+
+from functools import cache
+from importlib import resources
 
 import numpy as np
 
 from convexhc._types import IntArray, Labels
-from convexhc.layout.palette import neutral, palette
 from convexhc.tree import Tree
+
+# Number of distinct colours; more could not be told apart, so the sequence repeats.
+N_COLORS = 256
+
+
+def palette(n: int, *, dark: bool = False) -> tuple[str, ...]:
+    """Hex colours for n clusters; the first ones do not depend on n, and after 256 they repeat.
+
+    Six colours of Okabe and Ito, followed by a farthest-point sequence: each colour maximises the
+    smallest Oklab distance to all before it, in normal, protanope and deuteranope vision. The dark
+    variant keeps the hues and raises the lightness.
+    """
+    colors = _sequences()[dark]
+    return tuple(colors[rank % N_COLORS] for rank in range(n))
+
+
+@cache
+def _sequences() -> tuple[list[str], list[str]]:
+    """All colours on a light and on a dark background; ``tests/oklab.py`` makes their file."""
+    file = resources.files("convexhc.layout").joinpath("palette.txt")
+    colors = file.read_text(encoding="ascii").split()
+    return colors[::2], colors[1::2]
+
+
+def neutral(*, dark: bool = False) -> str:
+    """Grey of everything that belongs to no cluster."""
+    return "#7d7d7d" if dark else "#9a9a9a"
 
 
 def color_ranks(tree: Tree) -> IntArray:
@@ -14,14 +43,7 @@ def color_ranks(tree: Tree) -> IntArray:
 
     When clusters merge, the largest one (of equal ones, the one with the smallest node) keeps its
     colour. Colours that survive longest have the smallest ranks, so a cut into k clusters uses the
-    first k colours, and a cluster keeps its colour until a larger one absorbs it. Nodes that are
-    never the largest part of a merge come last. O(n log n).
-
-    Examples
-    --------
-    >>> tree = Tree.from_partitions([1.0, 2.0], [[0, 1, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1]])
-    >>> color_ranks(tree)
-    array([2, 0, 3, 1, 4, 5])
+    first k colours, and a cluster keeps its colour until a larger one absorbs it.
     """
     nodes = tree.nodes
     n = nodes.n_leaves
@@ -44,28 +66,13 @@ def color_ranks(tree: Tree) -> IntArray:
 
 
 def ranks_by_size(labels: Labels) -> IntArray:
-    """Palette rank of each node for a single partition, large clusters first; O(n log n).
-
-    Examples
-    --------
-    >>> ranks_by_size(np.array([0, 1, 1, 2]))
-    array([2, 0, 1, 3])
-    """
+    """Palette rank of each node for a single partition, large clusters first."""
     _, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
     return np.argsort(np.lexsort((np.arange(labels.size), inverse, -counts[inverse])))
 
 
 def cluster_ranks(labels: Labels, ranks: IntArray) -> IntArray:
-    """Palette rank of each cluster: the smallest rank of its members, -1 for single nodes.
-
-    ``ranks`` are those of `color_ranks` or `ranks_by_size`. Different clusters have different
-    ranks, whether or not they are clusters of the tree. O(n).
-
-    Examples
-    --------
-    >>> cluster_ranks(np.array([0, 0, 1, 2, 2]), np.array([4, 0, 2, 3, 1]))
-    array([ 0, -1,  1])
-    """
+    """Palette rank of each cluster: the smallest rank of its members, -1 for single nodes."""
     smallest = np.full(int(labels.max()) + 1, labels.size, dtype=np.int64)
     np.minimum.at(smallest, labels, ranks)
     smallest[np.bincount(labels) < 2] = -1

@@ -1,32 +1,19 @@
-"""A sequence of colours distinguishable with normal and colour-blind vision, on light and dark."""
+"""How the palette is made: Oklab, colour-blind vision, and a farthest-point sequence.
+
+``python tests/oklab.py`` prints the file ``palette.txt`` of `convexhc.layout`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
-
 import numpy as np
 
-from convexhc._types import BoolArray, FloatArray
-
-# Number of distinct colours; more could not be told apart, so the sequence repeats.
 N_COLORS = 256
-
 # The colours of Okabe and Ito with enough contrast to both white and black.
 _OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
-
-
-@dataclass(frozen=True)
-class PaletteSettings:
-    """Parameters of the palette; lightness is that of Oklab."""
-
-    light_range: tuple[float, float] = (0.38, 0.76)  # lightness on a light background
-    dark_range: tuple[float, float] = (0.52, 0.82)  # lightness on a dark background
-    # Weight of distances in colour-blind vision, which are smaller than in normal vision.
-    color_blind_weight: float = 1.5
-
-
-SETTINGS = PaletteSettings()
+# Lightness in Oklab on a light and on a dark background.
+LIGHT_RANGE, DARK_RANGE = (0.38, 0.76), (0.52, 0.82)
+# Weight of distances in colour-blind vision, which are smaller than in normal vision.
+COLOR_BLIND_WEIGHT = 1.5
 
 # Oklab: linear sRGB -> cone responses -> cube root -> lightness, green-red, blue-yellow.
 _CONES = np.array(
@@ -48,50 +35,28 @@ _PROTAN = np.array([[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, 
 _DEUTAN = np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]])
 
 
-def palette(n: int, *, dark: bool = False) -> tuple[str, ...]:
-    """Hex colours for n clusters; the first ones do not depend on n, and after 256 they repeat.
-
-    Six colours of Okabe and Ito, followed by a farthest-point sequence: each colour maximises the
-    smallest Oklab distance to all before it, in normal, protanope and deuteranope vision. The dark
-    variant keeps the hues and raises the lightness. The sequence is computed once.
-
-    Examples
-    --------
-    >>> palette(3)
-    ('#0072b2', '#e69f00', '#009e73')
-    """
-    colors = _sequence(dark)
-    return tuple(colors[rank % N_COLORS] for rank in range(n))
-
-
-def neutral(*, dark: bool = False) -> str:
-    """Grey of everything that belongs to no cluster."""
-    return "#7d7d7d" if dark else "#9a9a9a"
-
-
-def linear_rgb(colors: tuple[str, ...] | list[str]) -> FloatArray:
+def linear_rgb(colors):
     """Hex colours as linear sRGB between 0 and 1, one row per colour."""
     digits = [[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in colors]
     rgb = np.array(digits, dtype=np.float64).reshape(-1, 3) / 255
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
-def oklab(linear: FloatArray) -> FloatArray:
+def oklab(linear):
     """Linear sRGB to Oklab, a perceptually uniform colour space."""
     return np.asarray(np.cbrt(np.maximum(linear @ _CONES.T, 0.0)) @ _OPPONENT.T)
 
 
-def perceived(linear: FloatArray) -> list[FloatArray]:
+def perceived(linear):
     """Oklab coordinates in normal, protanope and deuteranope vision."""
     simulated = [np.clip(linear @ matrix.T, 0.0, 1.0) for matrix in (_PROTAN, _DEUTAN)]
     return [oklab(linear), *(oklab(colors) for colors in simulated)]
 
 
-@lru_cache(maxsize=2)
-def _sequence(dark: bool) -> tuple[str, ...]:
+def palette_sequence(dark=False):
     """All colours of the palette, for a light or a dark background."""
     if dark:
-        return _as_hex(_for_dark(linear_rgb(_sequence(False))))
+        return _as_hex(_for_dark(linear_rgb(palette_sequence())))
     colors = np.concatenate([linear_rgb(_OKABE_ITO), _candidates()])
     views = _weighted_views(colors)
     selected = list(range(len(_OKABE_ITO)))
@@ -104,10 +69,10 @@ def _sequence(dark: bool) -> tuple[str, ...]:
     return _as_hex(colors[selected])
 
 
-def _candidates() -> FloatArray:
+def _candidates():
     """A grid of lightness, chroma and hue, restricted to the sRGB gamut."""
     grids = np.meshgrid(
-        np.linspace(*SETTINGS.light_range, 9),
+        np.linspace(*LIGHT_RANGE, 9),
         np.linspace(0.07, 0.19, 5),
         np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False),
         indexing="ij",
@@ -117,17 +82,17 @@ def _candidates() -> FloatArray:
     return np.clip(linear[_in_gamut(linear)], 0.0, 1.0)
 
 
-def _weighted_views(linear: FloatArray) -> FloatArray:
+def _weighted_views(linear):
     """Six views of each colour: three kinds of vision, on a light and a dark background."""
-    weights = (1.0, SETTINGS.color_blind_weight, SETTINGS.color_blind_weight)
+    weights = (1.0, COLOR_BLIND_WEIGHT, COLOR_BLIND_WEIGHT)
     views = [*perceived(linear), *perceived(_for_dark(linear))]
     return np.stack([w * view for w, view in zip(weights * 2, views, strict=True)], axis=1)
 
 
-def _for_dark(linear: FloatArray) -> FloatArray:
+def _for_dark(linear):
     """Map lightness to the range for dark backgrounds; keep hue, reduce chroma to the gamut."""
     lab = oklab(linear)
-    (light_low, light_high), (dark_low, dark_high) = SETTINGS.light_range, SETTINGS.dark_range
+    (light_low, light_high), (dark_low, dark_high) = LIGHT_RANGE, DARK_RANGE
     share = (lab[:, 0] - light_low) / (light_high - light_low)
     lightness = dark_low + share * (dark_high - dark_low)
     chroma, hue = np.hypot(lab[:, 1], lab[:, 2]), np.arctan2(lab[:, 2], lab[:, 1])
@@ -138,16 +103,21 @@ def _for_dark(linear: FloatArray) -> FloatArray:
     return np.clip(mapped, 0.0, 1.0)
 
 
-def _from_polar(lightness: FloatArray, chroma: FloatArray, hue: FloatArray) -> FloatArray:
+def _from_polar(lightness, chroma, hue):
     lab = np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)], axis=1)
     return np.asarray(np.linalg.solve(_CONES, np.linalg.solve(_OPPONENT, lab.T) ** 3).T)
 
 
-def _in_gamut(linear: FloatArray) -> BoolArray:
+def _in_gamut(linear):
     """Whether a colour lies in the sRGB gamut."""
     return np.asarray(((linear >= -1e-4) & (linear <= 1.0 + 1e-4)).all(axis=1))
 
 
-def _as_hex(linear: FloatArray) -> tuple[str, ...]:
+def _as_hex(linear):
     rgb = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
     return tuple("#{:02x}{:02x}{:02x}".format(*row) for row in np.rint(255 * rgb).astype(int))
+
+
+if __name__ == "__main__":
+    for light, dark in zip(palette_sequence(), palette_sequence(dark=True), strict=True):
+        print(light, dark)

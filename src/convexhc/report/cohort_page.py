@@ -1,36 +1,53 @@
-"""What the page of a cohort shows: subjects, distances, tests, trees."""
+"""The page of a cohort: subjects, distances, tests, trees in one self-contained HTML file."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import scipy
 
-from convexhc._text import on_page
+from convexhc._text import counted, on_page
 from convexhc._types import FloatArray, Labels
+from convexhc.api.outcomes import Cohort
 from convexhc.cohort.consensus import common_tree
 from convexhc.cohort.distances import SubjectDistances
-from convexhc.cohort.overview import ALL, Overview
-from convexhc.layout.palette import N_COLORS, neutral, palette
-from convexhc.layout.small_trees import depth_heights, relative_heights, small_tree
+from convexhc.cohort.groups import Groups
+from convexhc.cohort.overview import ALL, Overview, overview
+from convexhc.layout.colors import N_COLORS, neutral, palette
+from convexhc.layout.tree_layout import depth_heights, relative_heights, small_tree
 from convexhc.path import Path
-from convexhc.report.array_encoding import encode_array, quantize
+from convexhc.report.array_encoding import RESOLUTION, encode_array, quantize
+from convexhc.report.document import fill_template, write_page
 from convexhc.report.path_data import finite_or_none
-from convexhc.tree.clades import Consensus
 from convexhc.tree.nodes import Nodes
 
 # Distances are stored in this many steps; the next number marks one that is undefined.
-_STEPS = 65534
+_STEPS = RESOLUTION.coordinate_steps - 1
 # Rectangles narrower than this share of the leaves are not drawn.
 _LEAST_SHARE = 1 / 160
 # Places along the leaf axis and heights of small trees, in this many steps.
 _SMALL_STEPS = 4000
-# Missing nodes named per subject; the page shows the total count, too.
-_MAX_MISSING = 12
 # Above this number of subjects, finding the best order of a dendrogram takes too long.
 _MAX_OPTIMAL_ORDER = 400
+
+# Scripts in the order of concatenation; each uses only those before it when loaded.
+SCRIPTS = (
+    "shared/basics.js",
+    "shared/theme.js",
+    "shared/views.js",
+    "cohort/data.js",
+    "page/surface.js",
+    "cohort/matrix.js",
+    "cohort/distributions.js",
+    "cohort/trees.js",
+    "cohort/icicles.js",
+    "cohort/table.js",
+    "cohort/main.js",
+)
+STYLES = ("page/style.css", "cohort/style.css")
 
 
 def cohort_data(
@@ -53,7 +70,8 @@ def cohort_data(
             "place": solved.get(row["subject"], -1),
             "link": links.get(row["subject"]),
             "missingNames": [
-                str(name) for name in compared.nodes.missing.get(row["subject"], ())[:_MAX_MISSING]
+                str(name)
+                for name in compared.nodes.missing.get(row["subject"], ())[: RESOLUTION.max_named]
             ],
         }
         for row in rows
@@ -148,33 +166,17 @@ def _tree_data(
     """The consensus trees: of all subjects, of the mean graph, of every group."""
     trees = []
     for name, consensus in compared.consensus.items():
-        trees.append(_majority_data(name, consensus, rank, clusters) | {"link": links.get(name)})
+        nodes, link = consensus.tree.nodes, {"link": links.get(name)}
+        head = {"name": name, "kind": "majority", "subjects": consensus.n_trees}
+        share = {"share": [round(float(share), 4) for share in consensus.share]}
+        drawn = _drawn(nodes, depth_heights(nodes), consensus.tree.names, rank, clusters)
+        trees.append(head | share | drawn | link)
         if name == ALL and ALL in means:
             nodes = means[ALL].tree.nodes
-            trees.append(
-                {
-                    "name": name,
-                    "kind": "mean",
-                    "share": None,
-                    "link": links.get(name),
-                    **_drawn(nodes, relative_heights(nodes), means[ALL].names, rank, clusters),
-                }
-            )
+            head = {"name": name, "kind": "mean", "share": None, **link}
+            drawn = _drawn(nodes, relative_heights(nodes), means[ALL].names, rank, clusters)
+            trees.append(head | drawn)
     return trees
-
-
-def _majority_data(
-    name: str, consensus: Consensus, rank: FloatArray, clusters: Labels
-) -> dict[str, Any]:
-    nodes = consensus.tree.nodes
-    drawn = _drawn(nodes, depth_heights(nodes), consensus.tree.names, rank, clusters)
-    return {
-        "name": name,
-        "kind": "majority",
-        "subjects": consensus.n_trees,
-        "share": [round(float(share), 4) for share in consensus.share],
-        **drawn,
-    }
 
 
 def _drawn(
@@ -212,3 +214,102 @@ def _icicle(nodes: Nodes, rank: FloatArray, clusters: Labels) -> dict[str, Any]:
         quantize(laid.purity[shown], 0.0, 1.0, 100),
     )
     return {"rows": encode_array(np.stack(columns)), "count": int(shown.size)}
+
+
+def write_cohort_report(
+    cohort: Cohort,
+    file: str | os.PathLike[str],
+    *,
+    groups: Groups | None = None,
+    title: str = "Cohort",
+    compared: Overview | None = None,
+    means: Mapping[str, Path] | None = None,
+    links: Mapping[Hashable, str] | None = None,
+    mean_links: Mapping[str, str] | None = None,
+) -> None:
+    """Write the page of a cohort to one HTML file, atomically.
+
+    The page shows the distances between subjects, within groups against between them, the
+    consensus trees, and the tree of every subject. It is self-contained and makes no network
+    requests.
+
+    Parameters
+    ----------
+    cohort : Cohort
+        Result of `convexhc.solve_paths`, with a solved subject at least.
+    file : path
+        File to write; replaced if it exists.
+    groups : mapping from subject to group, or sequence, optional
+        The group of every subject.
+    title : str
+        Title of the page.
+    compared : Overview, optional
+        What `convexhc.cohort.overview` found; computed by default.
+    means : mapping from group to Path, optional
+        Paths of the mean graphs; by default that of all subjects is computed.
+    links, mean_links : mappings, optional
+        Relative links to the report of each subject, and of each mean graph.
+
+    Raises
+    ------
+    ValueError
+        No solved subject, or no common node.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import convexhc
+    >>> people = convexhc.datasets.hierarchical_connectomes(n_subjects=2, n_scans=2, n_nodes=16)
+    >>> cohort = convexhc.solve_paths(dict(zip(people.names, people.graphs, strict=True)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_cohort_report(cohort, f"{folder}/cohort.html", groups=people.subject)
+    """
+    page = cohort_html(
+        cohort,
+        groups=groups,
+        title=title,
+        compared=compared,
+        means=means,
+        links=links,
+        mean_links=mean_links,
+    )
+    write_page(file, page)
+
+
+def cohort_html(
+    cohort: Cohort,
+    *,
+    groups: Groups | None = None,
+    title: str = "Cohort",
+    compared: Overview | None = None,
+    means: Mapping[str, Path] | None = None,
+    links: Mapping[Hashable, str] | None = None,
+    mean_links: Mapping[str, str] | None = None,
+) -> str:
+    """The page of a cohort as HTML text; see `write_cohort_report`."""
+    paths = cohort.paths
+    known = None if groups is None else cohort.groups_by_name(groups)
+    found = overview(paths, known) if compared is None else compared
+    if means is None:
+        means = {ALL: cohort.mean_path()} if found.consensus else {}
+    data = cohort_data(cohort.rows(known), paths, found, means, links or {}, mean_links or {})
+    return fill_template(
+        "cohort/page.html",
+        data,
+        title=title,
+        summary=_summary(cohort, found),
+        styles=STYLES,
+        scripts=SCRIPTS,
+    )
+
+
+def _summary(cohort: Cohort, compared: Overview) -> str:
+    """What the page says where there is no JavaScript."""
+    n_groups = len(set(compared.groups or ()))
+    lines = [
+        f"{counted(len(cohort), 'subject')}, {counted(n_groups, 'group')}, "
+        f"{counted(len(compared.nodes.names), 'common node')}",
+        *(str(each) for each in compared.comparisons),
+        *(f"{name}: {error}" for name, error in cohort.failed.items()),
+    ]
+    return "\n".join(lines)
