@@ -130,15 +130,15 @@ def solve_path(
 def graph_path(K: Any, weights: Any, options: Options, monitor: Monitor) -> Path:
     """The path of the paper's problem, with checked options."""
     graph, problem = read_problem(K, 0.0, weights=weights, options=options)
-    keeps = options.keeps(small=graph.n <= _KEEP_NODES)
-    _check_memory(problem, options, keeps=keeps)
+    small = graph.n <= _KEEP_NODES
+    _check_memory(problem, options, keeps=options.keeps(small=small))
     record = options.record(similarity=similarity_record(K))
     provenance = Provenance.of(record, fingerprint(graph, problem.penalty.graph))
     from_above = options.max_clusters is not None
     model = GraphModel(
         graph, problem, options.method, options.tol, options.max_iter, from_above, options.prove
     )
-    return run_model(model, options, monitor, provenance, keeps=keeps)
+    return run_model(model, options, monitor, provenance, small=small)
 
 
 def run_model(
@@ -147,7 +147,7 @@ def run_model(
     monitor: Monitor,
     provenance: Provenance,
     *,
-    keeps: bool,
+    small: bool,
 ) -> Path:
     """Solve a model at the lam that the options ask for; warn if some were not solved."""
     problem = model.problem
@@ -160,7 +160,7 @@ def run_model(
             model,
             plan,
             provenance,
-            keep=options.keep if callable(options.keep) else lambda lam: keeps,
+            keep=options.keeper(small=small),
             store=store,
             listen=listen,
         )

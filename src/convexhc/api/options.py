@@ -157,6 +157,10 @@ class Options:
         """Whether centroids may be kept; by default only those of a ``small`` problem."""
         return callable(self.keep) or self.keep == "all" or (self.keep is None and small)
 
+    def keeper(self, *, small: bool) -> Callable[[float], bool]:
+        """Whether to keep the centroids of a lam; by default of all if the problem is ``small``."""
+        return self.keep if callable(self.keep) else lambda lam: self.keeps(small=small)
+
     def record(self, **more: Any) -> dict[str, Any]:
         """The options as JSON can hold them, for the provenance of a result."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}

@@ -245,8 +245,8 @@ def points_path(
     X are those of the leaves of a graph, and ``features`` those of its nodes.
     """
     problem = points_problem(X, weights, 0.0, l1_ratio=options.l1_ratio)
-    keeps = options.keeps(small=X.size <= _KEEP_NUMBERS)
-    needed = path_estimate(problem, "newton", keep=keeps, solved=options.most_levels)
+    small, solved = X.size <= _KEEP_NUMBERS, options.most_levels
+    needed = path_estimate(problem, "newton", keep=options.keeps(small=small), solved=solved)
     check_memory(problem, "newton", needed)
     model = PointsModel(
         names,
@@ -262,7 +262,7 @@ def points_path(
     edges = problem.penalty.graph
     data = digest_of(problem.fidelity.target, edges.tail, edges.head, edges.weight)
     provenance = Provenance.of(options.record(**record), data)
-    return run_model(model, options, monitor, provenance, keeps=keeps)
+    return run_model(model, options, monitor, provenance, small=small)
 
 
 def _edge_weights(X: FloatArray, weights: Any) -> Graph:
