@@ -25,7 +25,7 @@ from convexhc.kernels.components import components
 from convexhc.kernels.rows import interpolate_rows
 from convexhc.model.problem import FusionProblem
 from convexhc.model.proof import Proof
-from convexhc.solvers.loop import Enough, Method, run
+from convexhc.solvers.loop import Doubt, Enough, Method, run
 from convexhc.solvers.solution import Solution, Status
 
 Chooser = Callable[[FusionProblem], Method[FusionProblem, Any]]
@@ -78,13 +78,14 @@ def solve_graph(
     max_iter: int,
     max_groups: int | None = None,
     enough: Enough[FusionProblem] | None = None,
+    doubt: Callable[[], Doubt] | None = None,
 ) -> ContractedSolution | None:
     """Minimise a problem, starting from a guess of what is fused.
 
     ``groups`` is the guess, and ``choose`` returns the method for a contracted problem. ``start``
     is a warm start on any groups and at any lam; with a ``second`` solution the first warm start is
     taken on the line through both. ``tol`` and ``max_iter`` are for every contracted solve, and
-    ``enough`` is that of `run`.
+    ``enough`` is that of `run`, and so is what ``doubt`` returns for every contracted solve.
 
     The groups of the result are connected, as fine as the guess or finer, and numbered by first
     occurrence; None if there would be more than ``max_groups``.
@@ -109,6 +110,7 @@ def solve_graph(
             tol=share * tol,
             max_iter=max_iter,
             enough=enough,
+            doubt=None if doubt is None else doubt(),
         )
         n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
