@@ -10,7 +10,7 @@ import numpy as np
 
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels.threads import threads_for
-from convexhc.model.problem import Certificate, FusionProblem, Problem, fuse
+from convexhc.model.problem import Certificate, Problem, fuse
 from convexhc.solvers.schedule import Schedule
 from convexhc.solvers.solution import Solution, Status
 
@@ -74,7 +74,7 @@ class Method(Protocol[ProblemT_contra, State]):
 class ReportsLabels(Protocol):
     """A method whose clusters are known after every step, and which measures its steps."""
 
-    def labels(self, problem: FusionProblem, state: Any) -> Labels:
+    def labels(self, problem: Any, state: Any) -> Labels:
         """Clusters of the last step. O(N + E), nearly."""
 
 
