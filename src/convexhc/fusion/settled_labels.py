@@ -70,10 +70,15 @@ class Settling:
 
 
 class Unsteady:
-    """Doubt about the clusters of a run: they changed of late, by the gap its steps predict."""
+    """Doubt about the clusters of a run: they changed of late, by the gap its steps predict.
 
-    def __init__(self) -> None:
+    ``n_splits`` is how often groups were split since the first run at this lam: less and less is
+    left to be settled.
+    """
+
+    def __init__(self, n_splits: int = 0) -> None:
         self.labels: Labels | None = None
+        self.most = SETTINGS.iterations / 2.0**n_splits
         # Largest step length since the labels changed, and when doubt ends in any case.
         self.largest, self.end = 0.0, np.inf
 
@@ -85,7 +90,7 @@ class Unsteady:
 
     def remains(self, n_iter: int, move: float) -> bool:
         """Whether to go on; the first call tells when the run came within its tolerance."""
-        self.end = min(self.end, n_iter + SETTINGS.iterations + SETTINGS.share * n_iter)
+        self.end = min(self.end, n_iter + self.most + SETTINGS.share * n_iter)
         steady = predicted_ratio(move, self.largest) <= SETTINGS.steady_fall
         return n_iter < self.end and not (steady and self.labels is not None)
 
