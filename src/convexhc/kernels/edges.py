@@ -27,6 +27,9 @@ from convexhc.kernels.threads import thread_count
 
 Real = NDArray[Any]
 
+# Entries from which a projection on the dual balls is compiled, and from which it uses threads.
+_WORTH_COMPILING, _WORTH_SHARING = 100_000, 1_000_000
+
 
 class Edges(NamedTuple):
     """Edge ends, the two penalty thresholds and the stiffness of every edge, each of length E."""
@@ -73,7 +76,7 @@ class Scratch(NamedTuple):
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
     """Allocate the outputs of `ascend` for n rows of m columns."""
     # Below a million entries a pass takes about a millisecond: too short for threads.
-    threads = thread_count() if edges.tail.size * m > 1_000_000 else 1
+    threads = thread_count() if edges.tail.size * m > _WORTH_SHARING else 1
     return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
 
 
@@ -124,11 +127,12 @@ def penalty_value(C: FloatArray, edges: Edges) -> float:
 def project_dual(Y: Real, edges: Edges, out: FloatArray) -> None:
     """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m).
 
-    Computed in double precision. A Y in single precision, as ADMM has on large graphs, is read once
-    by a kernel: in numpy that would take as long as three iterations.
+    Computed in double precision, whatever that of Y. Where that takes as long as an iteration of
+    ADMM or longer, a kernel reads Y once.
     """
-    if Y.dtype == np.float32:
-        _project_single(Y, edges.soft, edges.block, out)
+    if Y.size > _WORTH_COMPILING:
+        shared = thread_count() > 1 and Y.size > _WORTH_SHARING
+        (_project_threaded if shared else _project)(Y, edges.soft, edges.block, out)
         return
     if out is not Y:
         out[:] = Y
@@ -144,12 +148,22 @@ def project_dual(Y: Real, edges: Edges, out: FloatArray) -> None:
 
 
 @compiled(fastmath=FAST)
-def _project_single(Y: Real, soft: FloatArray, block: FloatArray, out: FloatArray) -> None:
+def _project_row(y: Real, soft: float, block: float, out: FloatArray) -> None:
+    for k in range(out.size):
+        out[k] = y[k]
+    split(out, soft, block, out)
+
+
+@compiled(fastmath=FAST)
+def _project(Y: Real, soft: FloatArray, block: FloatArray, out: FloatArray) -> None:
     for e in range(Y.shape[0]):
-        row = out[e]
-        for k in range(row.size):
-            row[k] = Y[e, k]
-        split(row, soft[e], block[e], row)
+        _project_row(Y[e], soft[e], block[e], out[e])
+
+
+@compiled(parallel=True)
+def _project_threaded(Y: Real, soft: FloatArray, block: FloatArray, out: FloatArray) -> None:
+    for e in prange(Y.shape[0]):
+        _project_row(Y[e], soft[e], block[e], out[e])
 
 
 @compiled()
