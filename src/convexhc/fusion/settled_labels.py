@@ -36,7 +36,7 @@ class SettlingSettings:
     # Factor by which the gap must have fallen since the labels changed.
     fall: float = 0.1
     # The same for labels observed at every iteration, by the gap that step lengths predict.
-    steady_fall: float = 0.05
+    steady_fall: float = 0.02
     # Most further iterations for that, and as a share of those before.
     iterations: int = 75
     share: float = 0.5

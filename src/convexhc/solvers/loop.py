@@ -74,7 +74,7 @@ class Method(Protocol[ProblemT_contra, State]):
 class ReportsLabels(Protocol):
     """A method whose clusters are known after every step, and which measures its steps."""
 
-    def labels(self, problem: Any, state: Any) -> Labels:
+    def current_labels(self, problem: Any, state: Any) -> Labels:
         """Clusters of the last step. O(N + E), nearly."""
 
 
@@ -166,7 +166,7 @@ def run(
             move = method.step(problem, state) or 0.0
             n_iter += 1
             if doubt is not None and reporting is not None:
-                doubt.observe(reporting.labels(problem, state), move)
+                doubt.observe(reporting.current_labels(problem, state), move)
     return Solution(
         C,
         candidate.Y,

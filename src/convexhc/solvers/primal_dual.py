@@ -78,13 +78,13 @@ class PrimalDual:
             _rebalance(state)
         return float(primal + dual)
 
-    def labels(self, problem: FusionProblem, state: PrimalDualState) -> Labels:
+    def current_labels(self, problem: FusionProblem, state: PrimalDualState) -> Labels:
         """Clusters of the last step."""
         return fused_labels(problem, state.scratch.fused)
 
     def candidate(self, problem: FusionProblem, state: PrimalDualState) -> Candidate:
         """The iterate, which is feasible."""
-        return Candidate(state.C, state.Y, self.labels(problem, state))
+        return Candidate(state.C, state.Y, self.current_labels(problem, state))
 
 
 def _rebalance(state: PrimalDualState) -> None:
