@@ -76,10 +76,10 @@ def test_project_dual_of_many_numbers_is_that_of_few(precision, threads):
         kernels.project_dual(Y, edges, out)
     few = np.empty((90, m))
     kernels.project_dual(Y[some], edges.at(some), few)
-    np.testing.assert_allclose(out[some], few, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(out[some], few, rtol=1e-13, atol=1e-14)
     # Certificates rest on it: in double precision no row is outside its ball.
     outside = np.linalg.norm(np.maximum(np.abs(out) - soft[:, None], 0.0), axis=1)
-    assert (outside <= block * (1.0 + 1e-14)).all()
+    assert (outside <= block * (1.0 + 1e-13)).all()
 
 
 @given(edge_cases())
