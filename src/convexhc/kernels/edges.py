@@ -23,12 +23,12 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.prox import split
 from convexhc.kernels.rows import lengths
-from convexhc.kernels.threads import thread_count
+from convexhc.kernels.threads import WORTH_SHARING, thread_count
 
 Real = NDArray[Any]
 
-# Entries from which a projection on the dual balls is compiled, and from which it uses threads.
-_WORTH_COMPILING, _WORTH_SHARING = 100_000, 1_000_000
+# Numbers from which a projection on the dual balls is compiled: below, numpy takes a millisecond.
+_WORTH_COMPILING = 100_000
 
 
 class Edges(NamedTuple):
@@ -75,8 +75,7 @@ class Scratch(NamedTuple):
 
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
     """Allocate the outputs of `ascend` for n rows of m columns."""
-    # Below a million entries a pass takes about a millisecond: too short for threads.
-    threads = thread_count() if edges.tail.size * m > _WORTH_SHARING else 1
+    threads = thread_count() if edges.tail.size * m > WORTH_SHARING else 1
     return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
 
 
@@ -131,7 +130,7 @@ def project_dual(Y: Real, edges: Edges, out: FloatArray) -> None:
     ADMM or longer, a kernel reads Y once.
     """
     if Y.size > _WORTH_COMPILING:
-        shared = thread_count() > 1 and Y.size > _WORTH_SHARING
+        shared = thread_count() > 1 and Y.size > WORTH_SHARING
         (_project_threaded if shared else _project)(Y, edges.soft, edges.block, out)
         return
     if out is not Y:
