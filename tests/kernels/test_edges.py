@@ -11,6 +11,7 @@ import naive
 from convexhc.kernels import edges as kernels
 from convexhc.kernels.components import components, spanning_forest
 from convexhc.kernels.edges import Edges, Scratch
+from convexhc.kernels.threads import limited_threads
 from laws import edge_cases, first_occurrence, node_ends
 
 
@@ -60,6 +61,25 @@ def test_project_dual_projects_every_row_into_out_or_in_place(case):
     np.testing.assert_array_equal(Y, before)
     kernels.project_dual(Y, edges, Y)
     np.testing.assert_array_equal(Y, out)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_project_dual_of_many_numbers_is_that_of_few(precision, threads):
+    rng, size, m = np.random.default_rng(5), 1100, 1000
+    soft, block = rng.random((2, size)) * [[0.2], [20.0]]
+    ends = np.zeros(size, np.int64), np.ones(size, np.int64)
+    edges = kernels.Edges.of(*ends, soft, block, np.ones(size))
+    Y = rng.normal(size=(size, m)).astype(precision)
+    out, some = np.empty(Y.shape), slice(0, 90)
+    with limited_threads(threads):
+        kernels.project_dual(Y, edges, out)
+    few = np.empty((90, m))
+    kernels.project_dual(Y[some], edges.at(some), few)
+    np.testing.assert_allclose(out[some], few, rtol=1e-13, atol=1e-14)
+    # Certificates rest on it: in double precision no row is outside its ball.
+    outside = np.linalg.norm(np.maximum(np.abs(out) - soft[:, None], 0.0), axis=1)
+    assert (outside <= block * (1.0 + 1e-13)).all()
 
 
 @given(edge_cases())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import convexhc
-from convexhc.fusion.settled_labels import Settling, clear
+from convexhc.fusion.settled_labels import SETTINGS, Settling, Unsteady, clear
 from convexhc.graph import Graph
 from convexhc.model.problem import graph_problem
 from convexhc.similarity import two_hop
@@ -31,6 +31,17 @@ def test_labels_of_a_default_path_are_those_of_an_accurate_one(seed):
     path = convexhc.solve_path(K)
     accurate = convexhc.solve_path(K, path.lambdas, tol=1e-9, max_iter=5000)
     np.testing.assert_array_equal(path.partitions, accurate.partitions)
+
+
+# Above a hundred nodes labels are settled within the run.
+def test_labels_of_a_larger_graph_are_those_of_an_accurate_path():
+    points = np.random.default_rng(0).normal(size=(105, 2))
+    K = convexhc.similarity.knn(points, n_neighbors=6, shift="auto")
+    lambdas = np.geomspace(0.3, 2.0, 6)
+    path = convexhc.solve_path(K, lambdas)
+    accurate = convexhc.solve_path(K, lambdas, tol=1e-7, max_iter=5000)
+    np.testing.assert_array_equal(path.partitions, accurate.partitions)
+    assert len(set(path.level_n_clusters)) > 4
 
 
 # Where the two nodes fuse: with C = 11'/2 + d/2 (1, -1)'(1, -1), the objective of the pair is
@@ -84,3 +95,33 @@ def test_a_cluster_without_a_penalty_is_in_doubt(pair):
     fused = Candidate(np.full((2, 2), 0.5), np.zeros((1, 2)), np.zeros(2, int))
     certificate = pair(0.0).certify(fused.C, fused.Y)._replace(gap=1e-5)
     assert not clear(pair(0.0), *fused[:3], certificate)
+
+
+ONE, OTHER = np.array([0, 0, 1]), np.array([0, 1, 1])
+
+
+def watched(*steps, n_splits=0):
+    """Doubt after iterations with these labels and squared step lengths."""
+    doubt = Unsteady(n_splits)
+    for labels, move in steps:
+        doubt.observe(labels, move)
+    return doubt
+
+
+def test_doubt_remains_until_steps_have_shrunk_since_the_labels_changed():
+    assert watched().remains(0, 0.0)
+    assert watched((ONE, 1.0)).remains(1, 1.0)
+    assert not watched((ONE, 1.0), (ONE, 1e-3)).remains(2, 1e-3)
+    assert watched((ONE, 1.0), (OTHER, 1e-3)).remains(2, 1e-3)
+    assert watched((ONE, 1e-3), (ONE, 1.0), (ONE, 0.5)).remains(3, 0.5)
+    # At a solution nothing moves.
+    assert not watched((ONE, 0.0)).remains(1, 0.0)
+
+
+@pytest.mark.parametrize("n_splits", [0, 1, 2])
+def test_doubt_ends_after_a_number_of_iterations_in_any_case(n_splits):
+    doubt = watched((ONE, 1.0), n_splits=n_splits)
+    most = SETTINGS.iterations / 2**n_splits + SETTINGS.share * 40
+    assert doubt.remains(40, 1.0)
+    assert doubt.remains(int(40 + most) - 1, 1.0)
+    assert not doubt.remains(int(40 + most) + 1, 1.0)

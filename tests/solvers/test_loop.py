@@ -179,3 +179,54 @@ def test_dual_fista_gives_a_slow_inner_problem_longer_runs():
     K = (X @ X.T) * np.outer(scales, scales)
     found = convexhc.solve(K, 1e4 * K.max(), method="dual_fista", constraint="simplex", max_iter=60)
     assert found.status is Status.SOLVED
+
+
+class Reporting(Scripted):
+    """It reports its clusters, and its steps are as long as the gap."""
+
+    def step(self, problem, state):
+        super().step(problem, state)
+        return 4.0**-self.stepped
+
+    def current_labels(self, problem, state):
+        return state["labels"]
+
+
+@dataclass
+class DoubtUntil:
+    """Doubt that ends at an iteration."""
+
+    end: int
+    observed: int = 0
+
+    def observe(self, labels, move):
+        assert move > 0.0
+        self.observed += 1
+
+    def remains(self, n_iter, move):
+        return n_iter < self.end
+
+
+def test_a_run_in_doubt_goes_on_within_its_tolerance():
+    problem, best, dual = shrinking_pair()
+    plain = run(problem, Reporting(best, dual), tol=1e-4)
+    doubt, method = DoubtUntil(plain.n_iter + 7), Reporting(best, dual)
+    longer = run(problem, method, tol=1e-4, doubt=doubt)
+    assert longer.status is Status.SOLVED
+    assert longer.n_iter == doubt.observed == plain.n_iter + 7
+    assert longer.relative_gap < plain.relative_gap <= 1e-4
+    # No certificate is spent while doubt remains, but the one that finds the tolerance reached.
+    assert method.offered <= 1 + plain.n_iter
+
+
+def test_a_run_in_doubt_is_solved_when_its_budget_is_spent():
+    problem, best, dual = shrinking_pair()
+    found = run(problem, Reporting(best, dual), tol=1e-4, max_iter=40, doubt=DoubtUntil(1000))
+    assert (found.status, found.n_iter) == (Status.SOLVED, 40)
+
+
+def test_doubt_needs_a_method_that_reports_its_labels():
+    problem, best, dual = shrinking_pair()
+    plain = run(problem, Scripted(best, dual), tol=1e-4)
+    watched = run(problem, Scripted(best, dual), tol=1e-4, doubt=DoubtUntil(1000))
+    assert watched.n_iter == plain.n_iter

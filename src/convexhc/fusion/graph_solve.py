@@ -25,13 +25,15 @@ from convexhc.kernels.components import components
 from convexhc.kernels.rows import interpolate_rows
 from convexhc.model.problem import FusionProblem
 from convexhc.model.proof import Proof
-from convexhc.solvers.loop import Enough, Method, run
+from convexhc.solvers.loop import Doubt, Enough, Method, run
 from convexhc.solvers.solution import Solution, Status
 
 Chooser = Callable[[FusionProblem], Method[FusionProblem, Any]]
 
 # Share of the gap left to the contracted solve; the rest is for flows that do not quite fit.
 _CONTRACTED_SHARE = 0.9
+# Iterations before the first certificate after a split, as it never holds at once.
+_LEAST_AFTER_SPLIT = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,18 +80,19 @@ def solve_graph(
     max_iter: int,
     max_groups: int | None = None,
     enough: Enough[FusionProblem] | None = None,
+    doubt: Callable[[int], Doubt] | None = None,
 ) -> ContractedSolution | None:
     """Minimise a problem, starting from a guess of what is fused.
 
     ``groups`` is the guess, and ``choose`` returns the method for a contracted problem. ``start``
     is a warm start on any groups and at any lam; with a ``second`` solution the first warm start is
     taken on the line through both. ``tol`` and ``max_iter`` are for every contracted solve, and
-    ``enough`` is that of `run`.
+    ``enough`` is that of `run`, and so is what ``doubt`` returns for every contracted solve.
 
     The groups of the result are connected, as fine as the guess or finer, and numbered by first
     occurrence; None if there would be more than ``max_groups``.
     """
-    n_iter, seconds = 0, 0.0
+    n_runs, n_iter, seconds = 0, 0, 0.0
     known = None if start is None else start.conductances
     conductances = Conductances.of(problem) if known is None else known.copy()
     groups, split = connected(problem, groups), None
@@ -107,10 +110,13 @@ def solve_graph(
             method,
             start=first,
             tol=share * tol,
+            # The dual of a split group is not that of a solution.
+            min_iter=0 if split is None else _LEAST_AFTER_SPLIT,
             max_iter=max_iter,
             enough=enough,
+            doubt=None if doubt is None else doubt(n_runs),
         )
-        n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
+        n_runs, n_iter, seconds = n_runs + 1, n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
         if enough is not None:

@@ -4,6 +4,9 @@ Objectives converge before clusters do. Labels are still in doubt where a cluste
 by edges whose duals almost reach the boundary of their balls, where centroids of two clusters are
 close, or where the labels changed of late. None of this is a proof (`graph_proof`): it decides how
 accurately to solve.
+
+On large graphs some edge is always in doubt, and a certificate costs as much as several iterations.
+There labels are settled once they have not changed while the step lengths fell (`Unsteady`).
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from convexhc.fusion.partition_proof import widest_tree
 from convexhc.kernels.dual_errors import ball_slack
 from convexhc.model.problem import Certificate, FusionProblem
 from convexhc.solvers.loop import Candidate
+from convexhc.solvers.schedule import predicted_ratio
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ class SettlingSettings:
     distance: float = 0.3
     # Factor by which the gap must have fallen since the labels changed.
     fall: float = 0.1
+    # The same for labels observed at every iteration, by the gap that step lengths predict.
+    steady_fall: float = 0.02
+    # Most further iterations for that, and as a share of those before.
+    iterations: int = 75
+    share: float = 0.5
 
 
 SETTINGS = SettlingSettings()
@@ -58,6 +67,32 @@ class Settling:
             return False
         steady = certificate.gap <= SETTINGS.fall * self.changed_at
         return steady and clear(problem, point.C, point.Y, point.labels, certificate)
+
+
+class Unsteady:
+    """Doubt about the clusters of a run: they changed of late, by the gap its steps predict.
+
+    ``n_splits`` is how often groups were split since the first run at this lam: less and less is
+    left to be settled.
+    """
+
+    def __init__(self, n_splits: int = 0) -> None:
+        self.labels: Labels | None = None
+        self.most = SETTINGS.iterations / 2.0**n_splits
+        # Largest step length since the labels changed, and when doubt ends in any case.
+        self.largest, self.end = 0.0, np.inf
+
+    def observe(self, labels: Labels, move: float) -> None:
+        """The clusters and the squared step length of an iteration."""
+        if self.labels is None or not np.array_equal(self.labels, labels):
+            self.labels, self.largest = labels, move
+        self.largest = max(self.largest, move)
+
+    def remains(self, n_iter: int, move: float) -> bool:
+        """Whether to go on; the first call tells when the run came within its tolerance."""
+        self.end = min(self.end, n_iter + self.most + SETTINGS.share * n_iter)
+        steady = predicted_ratio(move, self.largest) <= SETTINGS.steady_fall
+        return n_iter < self.end and not (steady and self.labels is not None)
 
 
 def clear(

@@ -20,12 +20,9 @@ from numpy.typing import DTypeLike, NDArray
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.compile import FAST, compiled
 from convexhc.kernels.edges import Edges, add_partial_sums
-from convexhc.kernels.threads import thread_count
+from convexhc.kernels.threads import WORTH_SHARING, thread_count
 
 Real = NDArray[Any]
-
-# Entries from which a pass takes about a millisecond: below, it is too short for threads.
-_WORTH_SHARING = 1_000_000
 
 
 class Copies(NamedTuple):
@@ -47,7 +44,7 @@ class Copies(NamedTuple):
     def of(cls, Y: FloatArray, edges: Edges, n: int, precision: DTypeLike) -> Copies:
         """Copies with X = Y, all edges fused: a pass without relaxation adds rho R D C."""
         size, m = Y.shape
-        threads = thread_count() if size * m > _WORTH_SHARING else 1
+        threads = thread_count() if size * m > WORTH_SHARING else 1
         return cls(
             edges.tail,
             edges.head,

@@ -23,9 +23,12 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.prox import split
 from convexhc.kernels.rows import lengths
-from convexhc.kernels.threads import thread_count
+from convexhc.kernels.threads import WORTH_SHARING, thread_count
 
 Real = NDArray[Any]
+
+# Numbers from which a projection on the dual balls is compiled: below, numpy takes a millisecond.
+_WORTH_COMPILING = 100_000
 
 
 class Edges(NamedTuple):
@@ -72,8 +75,7 @@ class Scratch(NamedTuple):
 
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
     """Allocate the outputs of `ascend` for n rows of m columns."""
-    # Below a million entries a pass takes about a millisecond: too short for threads.
-    threads = thread_count() if edges.tail.size * m > 1_000_000 else 1
+    threads = thread_count() if edges.tail.size * m > WORTH_SHARING else 1
     return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
 
 
@@ -121,8 +123,16 @@ def penalty_value(C: FloatArray, edges: Edges) -> float:
     return float(edges.block @ length + edges.soft @ absolute)
 
 
-def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
-    """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m)."""
+def project_dual(Y: Real, edges: Edges, out: FloatArray) -> None:
+    """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m).
+
+    Computed in double precision, whatever that of Y. Where that takes as long as an iteration of
+    ADMM or longer, a kernel reads Y once.
+    """
+    if Y.size > _WORTH_COMPILING:
+        shared = thread_count() > 1 and Y.size > WORTH_SHARING
+        (_project_threaded if shared else _project)(Y, edges.soft, edges.block, out)
+        return
     if out is not Y:
         out[:] = Y
     for some in blocks(Y.shape):
@@ -134,6 +144,25 @@ def project_dual(Y: FloatArray, edges: Edges, out: FloatArray) -> None:
         beyond = np.flatnonzero(norm > block)
         share = 1.0 - block[beyond] / norm[beyond]
         inside[beyond] -= np.copysign(share[:, None] * kept[beyond], inside[beyond])
+
+
+@compiled(fastmath=FAST)
+def _project_row(y: Real, soft: float, block: float, out: FloatArray) -> None:
+    for k in range(out.size):
+        out[k] = y[k]
+    split(out, soft, block, out)
+
+
+@compiled(fastmath=FAST)
+def _project(Y: Real, soft: FloatArray, block: FloatArray, out: FloatArray) -> None:
+    for e in range(Y.shape[0]):
+        _project_row(Y[e], soft[e], block[e], out[e])
+
+
+@compiled(parallel=True)
+def _project_threaded(Y: Real, soft: FloatArray, block: FloatArray, out: FloatArray) -> None:
+    for e in prange(Y.shape[0]):
+        _project_row(Y[e], soft[e], block[e], out[e])
 
 
 @compiled()

@@ -23,8 +23,8 @@ from convexhc.kernels.threads import WORTH_SHARING, thread_count
 Real = NDArray[Any]
 Pointer = NDArray[np.int32]
 
-# Columns solved together: as many as fit in the cache.
-_PANEL = 128
+# Columns solved together, or as many as there are for every thread: long rows are read faster.
+_PANEL = 1024
 # Newton steps for the surplus of a flow: hardly ever more than ten are needed.
 _MAX_NEWTON = 60
 # Excess over a ball that is left: relative to its radius, and round-off of the largest entry.
@@ -54,11 +54,13 @@ def _substitute_panel(
 
 
 @compiled(parallel=True)
-def _substitute_threaded(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) -> None:
+def _substitute_threaded(
+    width: int, X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real
+) -> None:
     m = X.shape[1]
-    for panel in prange((m + _PANEL - 1) // _PANEL):
-        first = panel * _PANEL
-        _substitute_panel(X, first, min(first + _PANEL, m), start, row, value, pivot)
+    for panel in prange((m + width - 1) // width):
+        first = panel * width
+        _substitute_panel(X, first, min(first + width, m), start, row, value, pivot)
 
 
 def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) -> None:
@@ -68,8 +70,10 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
     and D = diag(pivot). O(m nnz(L)), by panels of columns: the factor is read once per panel, and
     every step is a vector operation on a row of it.
     """
-    if thread_count() > 1 and value.size * X.shape[1] > WORTH_SHARING:
-        _substitute_threaded(X, start, row, value, pivot)
+    threads = thread_count()
+    if threads > 1 and value.size * X.shape[1] > WORTH_SHARING:
+        width = min(_PANEL, -(-X.shape[1] // threads))
+        _substitute_threaded(width, X, start, row, value, pivot)
         return
     for first in range(0, X.shape[1], _PANEL):
         last = min(first + _PANEL, X.shape[1])

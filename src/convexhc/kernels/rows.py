@@ -45,7 +45,13 @@ def interpolate_rows(A: FloatArray, B: FloatArray, t: FloatArray) -> FloatArray:
 
 def gather_rows(R: FloatArray, rows: IntArray, mass: FloatArray, out: Real) -> None:
     """Row j of ``out`` is row ``rows[j]`` of R times its mass, in the precision of ``out``."""
-    np.multiply(R[rows], mass[rows, None], out=out, casting="same_kind")
+    if R.dtype != out.dtype:
+        np.multiply(R[rows], mass[rows, None], out=out, casting="same_kind")
+        return
+    # Without checks of the indices, numpy writes to ``out`` directly.
+    np.take(R, rows, axis=0, out=out, mode="clip")
+    if (mass != 1.0).any():
+        out *= mass[rows, None].astype(out.dtype)
 
 
 def scatter_rows(X: Real, rows: IntArray) -> FloatArray:

@@ -16,13 +16,13 @@ from convexhc.fusion.graph_solve import ContractedSolution, solve_graph, unpenal
 from convexhc.fusion.lam_max import consensus_bound
 from convexhc.fusion.merging import merge_clusters
 from convexhc.fusion.pieces import pieces
-from convexhc.fusion.settled_labels import Settling, clear
+from convexhc.fusion.settled_labels import Settling, Unsteady, clear
 from convexhc.graph import Graph
 from convexhc.model.problem import FusionProblem
 from convexhc.path.level import Level
 from convexhc.path.plan import FIRST_LAM
 from convexhc.solvers.choose import choose_method
-from convexhc.solvers.loop import Method
+from convexhc.solvers.loop import Method, ReportsLabels
 from convexhc.solvers.solution import Status
 
 # Identical nodes may differ in their similarities by this share of the largest one.
@@ -32,22 +32,26 @@ _LARGE = 5000
 
 
 class Effort(NamedTuple):
-    """How far a solve goes on until labels are settled.
+    """How far a solve goes on until labels are clear.
 
-    Up to ``nodes`` nodes, to this share of the tolerance at the latest, within so many iterations
-    and so many more for every iteration of the solve itself.
+    To this share of the tolerance at the latest, within so many iterations and so many more for
+    every iteration of the solve itself.
     """
 
-    nodes: int
     share: float
     iterations: int
     per_iteration: int
 
 
-# Small graphs are settled thoroughly, for 1.9 times the time: of 775 partitions of graphs of up to
-# 60 nodes, 80 were wrong without and 6 with it (docs/robustness.md). On 196 nodes that would take
-# three times as long. Beyond a thousand nodes labels are taken as they are.
-_EFFORTS = (Effort(100, 1e-4, 300, 3), Effort(1000, 1e-2, 50, 1))
+# Nodes up to which labels are settled thoroughly, for 1.9 times the time: of 775 partitions of
+# graphs of up to 60 nodes, 80 were wrong without and 6 with it (docs/robustness.md). On 196 nodes
+# that would take three times as long.
+_THOROUGH_NODES = 100
+_THOROUGH = Effort(1e-4, 300, 3)
+# Nodes up to which labels are settled at all.
+_SETTLED_NODES = 1000
+# The effort between the two, for methods that do not report their labels.
+_PLAIN = Effort(1e-2, 50, 1)
 # Mean number of nodes of a piece.
 _PIECE_NODES = 400
 
@@ -114,6 +118,7 @@ class GraphModel:
             tol=self.tol,
             max_iter=self.max_iter,
             max_groups=max_groups,
+            doubt=Unsteady if _THOROUGH_NODES < self.graph.n <= _SETTLED_NODES else None,
         )
         if found is None:
             return None
@@ -129,10 +134,9 @@ class GraphModel:
     ) -> tuple[ContractedSolution, float]:
         """The solution, more accurate if its labels are in doubt, and the tolerance it reached.
 
-        On large graphs labels are taken as they are.
+        On large graphs labels are taken as they are: settled already, or too costly to settle.
         """
-        small = found.small
-        effort = next((each for each in _EFFORTS if self.graph.n <= each.nodes), None)
+        small, effort = found.small, self._effort
         if small.status is not Status.SOLVED or effort is None:
             return found, self.tol
         on_groups = found.contraction.problem.at(problem.lam)
@@ -152,6 +156,14 @@ class GraphModel:
         n_iter = small.n_iter + tighter.small.n_iter
         settled = replace(tighter.small, n_iter=n_iter, status=Status.SOLVED)
         return replace(tighter, small=settled), min(settled.relative_gap, self.tol)
+
+    @cached_property
+    def _effort(self) -> Effort | None:
+        if self.graph.n <= _THOROUGH_NODES:
+            return _THOROUGH
+        plain = self.graph.n <= _SETTLED_NODES
+        plain = plain and not isinstance(self._choose(self.problem), ReportsLabels)
+        return _PLAIN if plain else None
 
     def _choose(self, small: FusionProblem) -> Method[FusionProblem, Any]:
         return choose_method(small, self.method)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from convexhc._types import FloatArray
+from convexhc._types import FloatArray, Labels
 from convexhc.kernels import edge_copies
 from convexhc.kernels.admm import (
     EntryStep,
@@ -191,10 +191,14 @@ class ADMM:
         solver.n_solved += 1
         state.last = R
 
+    def current_labels(self, problem: FusionProblem, state: ADMMState) -> Labels:
+        """Clusters of the last step."""
+        return fused_labels(problem, state.copies.fused)
+
     def candidate(self, problem: FusionProblem, state: ADMMState) -> Candidate:
         """The projection of the centroids: their sums are right, some entries may be negative."""
         C, state.warm = problem.constraint.project(state.C.astype(np.float64), state.warm)
-        labels = fused_labels(problem, state.copies.fused)
+        labels = self.current_labels(problem, state)
         S = np.minimum(state.W, 0.0, dtype=np.float64)
         state.dual = problem.penalty.feasible_dual(state.copies.X, out=state.dual)
         return Candidate(C, state.dual, labels, S)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -70,6 +70,24 @@ class Method(Protocol[ProblemT_contra, State]):
         """The point to certify."""
 
 
+@runtime_checkable
+class ReportsLabels(Protocol):
+    """A method whose clusters are known after every step, and which measures its steps."""
+
+    def current_labels(self, problem: Any, state: Any) -> Labels:
+        """Clusters of the last step. O(N + E), nearly."""
+
+
+class Doubt(Protocol):
+    """Doubt about the clusters of a run, for which it goes on although it is within tolerance."""
+
+    def observe(self, labels: Labels, move: float) -> None:
+        """The clusters and the squared step length of an iteration."""
+
+    def remains(self, n_iter: int, move: float) -> bool:
+        """Whether to go on after ``n_iter`` iterations, ``move`` the last step length."""
+
+
 OnCheck = Callable[[int, Certificate], object]
 # Whether a candidate, with equal rows in every cluster, will do although its gap is too large.
 Enough = Callable[[ProblemT, Candidate, Certificate], bool]
@@ -87,6 +105,7 @@ def run(
     on_check: OnCheck | None = None,
     check_every: int = 10,
     enough: Enough[ProblemT] | None = None,
+    doubt: Doubt | None = None,
 ) -> Solution:
     """Iterate until the certificate of an exactly fused point is below the tolerance.
 
@@ -98,7 +117,8 @@ def run(
     The loop stops when the relative gap is at most ``tol`` or the gap at most ``gap_tol``, at a
     point that satisfies the constraint; when ``on_check(n_iter, certificate)`` is true; or when
     ``max_iter`` iterations are spent. ``enough(problem, candidate, certificate)`` may accept a
-    candidate while the gap is above the tolerance. ``start`` is of the same shape, and not altered.
+    candidate while the gap is above the tolerance. ``doubt`` may go on within the tolerance, if the
+    method reports labels. ``start`` is of the same shape, and not altered.
     """
     if not isinstance(problem, method.needs):
         raise TypeError(
@@ -109,14 +129,20 @@ def run(
     began = perf_counter()
     with threads_for(problem.shape, dense=problem.fidelity.dense_products):
         state = method.init(problem, start)
-        n_iter, move = 0, 0.0
+        n_iter, move, within = 0, 0.0, False
+        reporting = method if isinstance(method, ReportsLabels) else None
+        doubt = None if reporting is None else doubt
         guide = None if start is None or _may_be_solved(problem, start, tol, gap_tol) else start
         schedule = Schedule.of(
             guide, tol=tol, gap_tol=gap_tol, min_iter=min_iter, check_every=check_every
         )
         progress = _Progress()
         while True:
-            if schedule.due(n_iter, move) or n_iter >= max_iter:
+            due = schedule.due(n_iter, move)
+            if doubt is not None and (within or schedule.predicts(n_iter, move)):
+                # It would be within the tolerance: certify once the clusters are settled as well.
+                due = not doubt.remains(n_iter, move)
+            if due or n_iter >= max_iter:
                 candidate = method.candidate(problem, state)
                 C = fuse(candidate.C, candidate.labels, problem.fidelity.metric.mass)
                 certificate = problem.certify(C, candidate.Y)
@@ -124,7 +150,9 @@ def run(
                 within = certificate.relative_gap <= tol or certificate.gap <= gap_tol
                 if enough is not None and not within:
                     within = enough(problem, candidate._replace(C=C), certificate)
-                if within and certificate.residual <= MAX_RESIDUAL:
+                within = within and certificate.residual <= MAX_RESIDUAL
+                open_ = within and doubt is not None and doubt.remains(n_iter, move)
+                if within and not (open_ and n_iter < max_iter):
                     status = Status.SOLVED
                     break
                 if stopped or n_iter >= max_iter:
@@ -133,9 +161,12 @@ def run(
                 if progress.stagnates(n_iter, certificate.gap):
                     status = Status.STAGNATED
                     break
-                schedule.record(n_iter, move, certificate)
+                if not within:
+                    schedule.record(n_iter, move, certificate)
             move = method.step(problem, state) or 0.0
             n_iter += 1
+            if doubt is not None and reporting is not None:
+                doubt.observe(reporting.current_labels(problem, state), move)
     return Solution(
         C,
         candidate.Y,

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from convexhc._types import FloatArray
+from convexhc._types import FloatArray, Labels
 from convexhc.kernels import edges as edge_kernels
 from convexhc.kernels.edges import Scratch
 from convexhc.model.problem import FusionProblem
@@ -78,9 +78,13 @@ class PrimalDual:
             _rebalance(state)
         return float(primal + dual)
 
+    def current_labels(self, problem: FusionProblem, state: PrimalDualState) -> Labels:
+        """Clusters of the last step."""
+        return fused_labels(problem, state.scratch.fused)
+
     def candidate(self, problem: FusionProblem, state: PrimalDualState) -> Candidate:
         """The iterate, which is feasible."""
-        return Candidate(state.C, state.Y, fused_labels(problem, state.scratch.fused))
+        return Candidate(state.C, state.Y, self.current_labels(problem, state))
 
 
 def _rebalance(state: PrimalDualState) -> None:

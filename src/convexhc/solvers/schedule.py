@@ -63,7 +63,11 @@ class Schedule:
 
     def due(self, n_iter: int, move: float) -> bool:
         """Whether to certify after ``n_iter`` iterations, ``move`` the last step length."""
-        return n_iter >= self.latest or (n_iter >= self.soonest and move <= self.level)
+        return n_iter >= self.latest or self.predicts(n_iter, move)
+
+    def predicts(self, n_iter: int, move: float) -> bool:
+        """Whether the step length predicts a gap within the tolerance."""
+        return n_iter >= max(self.soonest, 1) and move <= self.level
 
     def record(self, n_iter: int, move: float, certificate: Certificate) -> None:
         """Schedule the next certificate after one whose gap was too large."""
@@ -95,3 +99,8 @@ class Schedule:
         excess = max(self._excess(certificate), 1.0)
         steps = float(np.ceil(SETTINGS.iterations_per_e * np.log(excess)))
         return int(max(min(steps, 1e6), SETTINGS.min_wait))
+
+
+def predicted_ratio(move: float, earlier: float) -> float:
+    """Ratio of the gaps that two squared step lengths predict; zero if both vanish."""
+    return float((move / earlier) ** SETTINGS.power) if earlier > 0.0 else 0.0
