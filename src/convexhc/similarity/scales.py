@@ -88,12 +88,18 @@ def _best_candidate(
 
 def hard_labels(q: sparse.csr_array) -> Labels:
     """Group of largest membership of each node, the first of several."""
-    row = np.repeat(np.arange(q.shape[0]), np.diff(q.indptr))
-    # The entry that wins is written last.
-    at = np.lexsort((-q.indices, q.data))
-    labels = np.zeros(q.shape[0], np.int64)
+    q.sort_indices()
+    count = np.diff(q.indptr)
+    row = np.repeat(np.arange(count.size), count)
+    filled = np.flatnonzero(count)
+    largest = np.zeros(count.size)
+    largest[filled] = np.maximum.reduceat(q.data, q.indptr[filled])
+    at = np.flatnonzero(q.data == largest[row])[::-1]
+    labels = np.zeros(count.size, np.int64)
+    # The first of a row is written last.
     labels[row[at]] = q.indices[at]
     return labels
+
 
 
 def _group_counts(n: int) -> list[int]:
