@@ -79,7 +79,10 @@ SETTINGS = FlowSearchSettings()
 
 
 class Split(NamedTuple):
-    """Finer groups, and the edges that ran inside the old groups and join new ones, with flows."""
+    """Finer groups, and one edge for every two of them that were in one group.
+
+    ``flow`` is the sum over all edges between these two, in the direction of the one.
+    """
 
     groups: Labels
     edges: IntArray
@@ -310,7 +313,12 @@ class _FlowSearch:
         cut, found = groups[tail] != groups[head], []
         for flow, part in self.blocks(clusters):
             chosen = np.flatnonzero(cut[flow.at])
-            found.append((flow.at[chosen], flow.along(part, chosen)))
+            at = flow.at[chosen]
+            ends = np.sort(np.stack([groups[tail[at]], groups[head[at]]]), axis=0)
+            _, first, pair = np.unique(ends, axis=1, return_index=True, return_inverse=True)
+            pair = pair.ravel()
+            sign = np.where(groups[tail[at]] == groups[tail[at]][first][pair], 1.0, -1.0)
+            found.append((at[first], flow.sums(part, chosen, pair, sign)))
         return Split(
             groups, np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
         )
