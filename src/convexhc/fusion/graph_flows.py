@@ -73,9 +73,14 @@ class FlowSearchSettings:
     sketch_margin: float = 0.02
     # Overloaded edges up to which the cost of projecting their flow is computed: one solve each.
     max_projected: int = 500
+    # How far below one loads are that are cut in search of more new groups.
+    slacks: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 SETTINGS = FlowSearchSettings()
+
+# New groups at most, as a multiple of those wanted, from cutting edges that are not overloaded.
+_MOST_PARTS = 4
 
 
 class Split(NamedTuple):
@@ -96,12 +101,14 @@ def complete_dual(
     *,
     budget: float = 0.0,
     conductances: Conductances | None = None,
+    wanted: int = 1,
 ) -> tuple[Split | None, float]:
     """Prove that a contracted solution solves the full problem, or split its clusters.
 
     Every cluster of the contraction is connected; ``dual`` is (E_c, m), that of its solution. Flows
     slightly too large are reduced to their balls, at the cost of the demand that is then not met:
-    up to ``budget`` is added to the gap. ``conductances`` are a warm start, updated in place.
+    up to ``budget`` is added to the gap. ``conductances`` are a warm start, updated in place. Splits
+    that find fewer new groups than ``wanted`` also cut edges that are nearly overloaded.
 
     Returns a split and a cost. No split proves the certificate of the contracted solution for the
     full problem, with the cost added to its gap: at most ``budget``, unless round-off alone costs
@@ -124,7 +131,7 @@ def complete_dual(
             max_load = _MAX_LOAD + (search.margin if attempt < 2 else 0.0)
             overloaded = search.adapt_conductances(unproven, loads, max_load)
             if overloaded.any() and search.cost(overloaded, loads) > budget:
-                return search.split(overloaded, loads), 0.0
+                return search.split(overloaded, loads, wanted), 0.0
         # The proof: all columns, under the same conductances as the cost.
         # A residual of the system enters the gap twice, by the gradient and by the potentials.
         residual_cost += 2.0 * search.measure(unproven, loads)
@@ -133,7 +140,7 @@ def complete_dual(
         unproven = unproven & (search.max_loads(loads) > _MAX_LOAD)
         if cost <= budget or not unproven.any():
             return None, cost
-    return search.split(unproven, loads), 0.0
+    return search.split(unproven, loads, wanted), 0.0
 
 
 def find_slack(
@@ -304,12 +311,24 @@ class _FlowSearch:
             total += float(np.maximum(unmet.max(axis=1), 0.0).sum())
         return total
 
-    def split(self, clusters: BoolArray, loads: FloatArray) -> Split:
-        """Split some clusters at their most loaded edges."""
+    def _parts(self, clusters: BoolArray, loads: FloatArray, slack: float) -> Labels:
+        """All clusters, some of them without their most loaded edges."""
         tail, head, labels = self.edges.tail, self.edges.head, self.demand.labels
         at, kept = self.edges_of(clusters), labels[tail] == labels[head]
-        kept[at[_edges_to_cut(labels, tail[at], head[at], loads[at], clusters)]] = False
-        groups = components(labels.size, tail, head, kept)
+        kept[at[_edges_to_cut(labels, tail[at], head[at], loads[at], clusters, slack)]] = False
+        return components(labels.size, tail, head, kept)
+
+    def split(self, clusters: BoolArray, loads: FloatArray, wanted: int) -> Split:
+        """Split some clusters at their most loaded edges, if it can be into ``wanted`` more."""
+        tail, head = self.edges.tail, self.edges.head
+        groups, most = self._parts(clusters, loads, 0.0), self.n_clusters + _MOST_PARTS * wanted
+        for slack in SETTINGS.slacks:
+            if groups.max() + 1 >= self.n_clusters + wanted:
+                break
+            finer = self._parts(clusters, loads, slack)
+            if finer.max() >= most:
+                break
+            groups = finer
         cut, found = groups[tail] != groups[head], []
         for flow, part in self.blocks(clusters):
             chosen = np.flatnonzero(cut[flow.at])
@@ -337,12 +356,17 @@ def _on_one_thread(run: ColumnRun) -> Tally:
 
 
 def _edges_to_cut(
-    labels: Labels, tail: IntArray, head: IntArray, load: FloatArray, clusters: BoolArray
+    labels: Labels,
+    tail: IntArray,
+    head: IntArray,
+    load: FloatArray,
+    clusters: BoolArray,
+    slack: float,
 ) -> BoolArray:
     """Most loaded edges, whose removal disconnects every one of ``clusters``.
 
-    All overloaded edges; where these leave the cluster connected, all with a load no less than the
-    bottleneck, the largest load on the minimum spanning tree by load.
+    All edges with a load above one less ``slack``; where these leave the cluster connected, all with
+    a load no less than the bottleneck, the largest load on the minimum spanning tree by load.
     """
     n = labels.size
     # Explicit zeros would not count as edges of the tree.
@@ -350,5 +374,5 @@ def _edges_to_cut(
     tree = minimum_spanning_tree(positive).tocoo()
     bottleneck = np.zeros(clusters.size)
     np.maximum.at(bottleneck, labels[tree.coords[0]], tree.data - 1e-6)
-    threshold = np.minimum(bottleneck, _MAX_LOAD)[labels[tail]]
+    threshold = np.minimum(bottleneck, _MAX_LOAD - slack)[labels[tail]]
     return np.asarray(clusters[labels[tail]] & (load >= threshold * (1.0 - ROUND_OFF)))

@@ -24,6 +24,8 @@ FIRST_LAM = 1e-3
 _MAX_PROBES = 4
 # Longest step of lam, as a ratio, where clusters merge or split.
 _STEP = 1.5
+# How often that step is squared at most while nothing splits from above.
+_MAX_SQUARES = 3
 # Longest step of lam, as a ratio, while every node is alone.
 _STEP_BEFORE_FUSION = 3.0
 # Least ratio of lam over which the growth of the number of clusters is measured.
@@ -222,7 +224,7 @@ class Descending(_Refining):
         assert progress.current is not None
         crowded, lam = progress.crowded_lam, progress.current.lam
         halfway = math.sqrt(lam / crowded) if 0.0 < crowded < lam else math.inf
-        longest = min(_STEP, halfway, self._to_the_end(progress))
+        longest = min(_STEP ** (2 ** _unchanged(progress)), halfway, self._to_the_end(progress))
         step = min((1.0 + self.lam_step) * (1.0 - _ROUND_OFF), _STEP)
         while step**2 <= longest:
             step *= step
@@ -239,6 +241,18 @@ class Descending(_Refining):
         growth = math.log(current.n_clusters / last.n_clusters) / math.log(last.lam / current.lam)
         missing = math.log(_BEYOND_END * self.max_clusters / current.n_clusters)
         return math.exp(missing / max(growth, _LEAST_GROWTH))
+
+
+def _unchanged(progress: Progress[S]) -> int:
+    """How many of the last lam accepted split nothing, up to a limit."""
+    current, count = progress.current, 0
+    assert current is not None
+    for level in sorted(progress.levels, key=lambda level: level.lam):
+        if level.lam > current.lam and count < _MAX_SQUARES:
+            if level.n_clusters != current.n_clusters:
+                break
+            count += 1
+    return count
 
 
 def n_events(left: Labels, right: Labels) -> int:
