@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from convexhc._types import Labels
 from convexhc.fusion.graph_proof import LEAST_TOL, prove_graph, prove_tighter
 from convexhc.fusion.graph_solve import ContractedSolution, solve_graph, unpenalized_solution
-from convexhc.fusion.lam_max import consensus_bound
+from convexhc.fusion.lam_max import consensus_bound, consensus_estimate
 from convexhc.fusion.merging import merge_clusters
 from convexhc.fusion.pieces import pieces
 from convexhc.fusion.settled_labels import Settling, clear
@@ -83,8 +83,9 @@ class GraphModel:
 
     @cached_property
     def lam_max(self) -> float:
-        """See `consensus_bound`."""
-        return consensus_bound(self.problem)
+        """A bound; an estimate where solves from above confirm it or look higher."""
+        bound = consensus_estimate if self.descending else consensus_bound
+        return bound(self.problem)
 
     @cached_property
     def matrix(self) -> csr_array:
