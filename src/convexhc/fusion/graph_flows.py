@@ -73,14 +73,15 @@ class FlowSearchSettings:
     sketch_margin: float = 0.02
     # Overloaded edges up to which the cost of projecting their flow is computed: one solve each.
     max_projected: int = 500
-    # How far below one loads are that are cut in search of more new groups.
-    slacks: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4)
+    # How far below one loads are at most that are cut in search of more new groups,
+    most_slack: float = 0.4
+    # what they may find at most, as a multiple of those wanted,
+    most_parts: float = 4.0
+    # and steps of that search.
+    halvings: int = 8
 
 
 SETTINGS = FlowSearchSettings()
-
-# New groups at most, as a multiple of those wanted, from cutting edges that are not overloaded.
-_MOST_PARTS = 4
 
 
 class Split(NamedTuple):
@@ -321,14 +322,16 @@ class _FlowSearch:
     def split(self, clusters: BoolArray, loads: FloatArray, wanted: int) -> Split:
         """Split some clusters at their most loaded edges, if it can be into ``wanted`` more."""
         tail, head = self.edges.tail, self.edges.head
-        groups, most = self._parts(clusters, loads, 0.0), self.n_clusters + _MOST_PARTS * wanted
-        for slack in SETTINGS.slacks:
+        groups, low, high = self._parts(clusters, loads, 0.0), 0.0, SETTINGS.most_slack
+        for _ in range(SETTINGS.halvings):
             if groups.max() + 1 >= self.n_clusters + wanted:
                 break
-            finer = self._parts(clusters, loads, slack)
-            if finer.max() >= most:
-                break
-            groups = finer
+            middle = 0.5 * (low + high)
+            finer = self._parts(clusters, loads, middle)
+            if finer.max() + 1 > self.n_clusters + SETTINGS.most_parts * wanted:
+                high = middle
+            else:
+                groups, low = finer, middle
         cut, found = groups[tail] != groups[head], []
         for flow, part in self.blocks(clusters):
             chosen = np.flatnonzero(cut[flow.at])

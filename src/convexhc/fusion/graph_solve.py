@@ -37,9 +37,14 @@ _LEAST_SHARE, _MOST_SHARE = 0.05, 0.9
 # one times its mean degree: where graphs are dense and groups few, iterations are cheap beside
 # proofs, and what is left of the gap overloads flows that would fit.
 _SHARE_PER_SIZE = 3000.0
-# New groups are wanted twice as often at every split at one lam, up to one for this many groups: most
+# New groups are wanted twice as often at every split at one lam, up to one for this many groups
 # groups would otherwise lose a node at a time.
 _MOST_GROWTH = 8
+# Splits at one lam after which as many are wanted as there are: the group falls apart.
+_PATIENT_SPLITS = 10
+# Fewest iterations after a split: the dual of its edges is a flow reduced to their balls, and overloads
+# the neighbours until it has moved.
+_SETTLING = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +120,7 @@ def solve_graph(
             method,
             start=first,
             tol=share * tol,
+            min_iter=_SETTLING if splits else 0,
             max_iter=max_iter,
             enough=enough,
         )
@@ -130,7 +136,7 @@ def solve_graph(
             small.dual,
             budget=budget,
             conductances=conductances,
-            wanted=min(2**splits, 1 + small_problem.shape[0] // _MOST_GROWTH),
+            wanted=_wanted(splits, small_problem.shape[0]),
         )
         small = replace(small, certificate=proof._replace(gap=proof.gap + cost))
         start = ContractedSolution(contraction, small, conductances)
@@ -149,6 +155,13 @@ def contracted_share(problem: FusionProblem, small: FusionProblem) -> float:
         return 1.0
     size = (small.shape[0] + small.penalty.n_edges) / max(2.0 * count**2 / n, 1.0)
     return min(max(_SHARE_PER_SIZE * size, _LEAST_SHARE), _MOST_SHARE)
+
+
+def _wanted(splits: int, n_groups: int) -> int:
+    """New groups wanted at the next split at one lam, after some ``splits``."""
+    if splits >= _PATIENT_SPLITS:
+        return n_groups
+    return int(min(2**splits, 1 + n_groups // _MOST_GROWTH))
 
 
 def _contraction(

@@ -201,10 +201,8 @@ class Descending(_Refining):
         if progress.current is None:
             return None
         limit = self.crowd_factor * self.max_clusters + self.crowd_offset
-        return 2 * limit if self._shortest(progress.current.lam, lam) else limit
-
-    def _shortest(self, above: float, lam: float) -> bool:
-        return above <= (1.0 + self.lam_step) * (1.0 + 1e-9) * lam
+        shortest = progress.current.lam <= (1.0 + self.lam_step) * (1.0 + 1e-9) * lam
+        return 2 * limit if shortest else limit
 
     def next(self, progress: Progress[S]) -> tuple[Progress[S], float | None]:
         """As for every refined path, until clusters fall apart."""
@@ -218,9 +216,14 @@ class Descending(_Refining):
     def _collapses(self, progress: Progress[S]) -> bool:
         """Whether the shortest step from the current lam was given up."""
         current, crowded = progress.current, progress.crowded_lam
-        if current is None or progress.ahead or not 0.0 < crowded < current.lam:
+        if current is None or progress.ahead or not crowded:
             return False
-        return self._shortest(current.lam, crowded)
+        return math.isclose(crowded, current.lam / self._shortest_step, rel_tol=1e-12)
+
+    @property
+    def _shortest_step(self) -> float:
+        """Ratio of the shortest step, which no sum of other steps ends at."""
+        return min((1.0 + self.lam_step) * (1.0 - _ROUND_OFF) ** 2, _STEP)
 
     def share(self, lam: float, n_clusters: int) -> float:
         """Share of the clusters wanted, on a logarithmic scale."""
@@ -248,6 +251,8 @@ class Descending(_Refining):
             _STEP ** (2 ** max(_unchanged(progress) - 1, 0)), halfway, self._to_the_end(progress)
         )
         step = min((1.0 + self.lam_step) * (1.0 - _ROUND_OFF), _STEP)
+        if step**2 > longest:
+            return 1.0 / self._shortest_step
         while step**2 <= longest:
             step *= step
         return 1.0 / step
