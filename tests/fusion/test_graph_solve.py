@@ -86,7 +86,9 @@ def test_a_group_held_by_weak_edges_alone_does_not_take_thousands_of_iterations(
     problem = graph_problem(Graph.from_matrix(K + np.eye(12)), 0.0)
     lam = 1.5 * consensus_bound(problem)
     groups = np.repeat([0, 1, 2], 4)
-    solution = solve_graph(problem.at(lam), groups, lambda _: ADMM(linear=True), tol=1e-4, max_iter=20_000)
+    solution = solve_graph(
+        problem.at(lam), groups, lambda _: ADMM(linear=True), tol=1e-4, max_iter=20_000
+    )
     assert solution.n_clusters == 1
     assert solution.small.n_iter < 500
 

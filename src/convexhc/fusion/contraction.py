@@ -20,8 +20,8 @@ from convexhc.model.metric import EUCLIDEAN, InnerProduct, averaging_matrix
 from convexhc.model.penalty import Differences
 from convexhc.model.problem import FusionProblem
 
-# Least stiffness of an edge between clusters: with its weight alone, far below the mean, the dual of
-# the only edges of a group would take thousands of iterations.
+# Least stiffness of an edge between clusters: where all edges of a group have weights far below the
+# mean, their duals would take thousands of iterations.
 _LEAST_STIFFNESS = 1e-2
 
 

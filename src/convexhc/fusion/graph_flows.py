@@ -103,13 +103,15 @@ def complete_dual(
     budget: float = 0.0,
     conductances: Conductances | None = None,
     wanted: int = 1,
+    max_groups: int | None = None,
 ) -> tuple[Split | None, float]:
     """Prove that a contracted solution solves the full problem, or split its clusters.
 
     Every cluster of the contraction is connected; ``dual`` is (E_c, m), that of its solution. Flows
     slightly too large are reduced to their balls, at the cost of the demand that is then not met:
-    up to ``budget`` is added to the gap. ``conductances`` are a warm start, updated in place. Splits
-    that find fewer new groups than ``wanted`` also cut edges that are nearly overloaded.
+    up to ``budget`` is added to the gap. ``conductances`` are a warm start, updated in place.
+    Splits that find fewer new groups than ``wanted`` also cut edges that are nearly overloaded;
+    splits into more than ``max_groups`` have no flow.
 
     Returns a split and a cost. No split proves the certificate of the contracted solution for the
     full problem, with the cost added to its gap: at most ``budget``, unless round-off alone costs
@@ -132,7 +134,7 @@ def complete_dual(
             max_load = _MAX_LOAD + (search.margin if attempt < 2 else 0.0)
             overloaded = search.adapt_conductances(unproven, loads, max_load)
             if overloaded.any() and search.cost(overloaded, loads) > budget:
-                return search.split(overloaded, loads, wanted), 0.0
+                return search.split(overloaded, loads, wanted, max_groups), 0.0
         # The proof: all columns, under the same conductances as the cost.
         # A residual of the system enters the gap twice, by the gradient and by the potentials.
         residual_cost += 2.0 * search.measure(unproven, loads)
@@ -141,7 +143,7 @@ def complete_dual(
         unproven = unproven & (search.max_loads(loads) > _MAX_LOAD)
         if cost <= budget or not unproven.any():
             return None, cost
-    return search.split(unproven, loads, wanted), 0.0
+    return search.split(unproven, loads, wanted, max_groups), 0.0
 
 
 def find_slack(
@@ -319,7 +321,9 @@ class _FlowSearch:
         kept[at[_edges_to_cut(labels, tail[at], head[at], loads[at], clusters, slack)]] = False
         return components(labels.size, tail, head, kept)
 
-    def split(self, clusters: BoolArray, loads: FloatArray, wanted: int) -> Split:
+    def split(
+        self, clusters: BoolArray, loads: FloatArray, wanted: int, max_groups: int | None
+    ) -> Split:
         """Split some clusters at their most loaded edges, if it can be into ``wanted`` more."""
         tail, head = self.edges.tail, self.edges.head
         groups, low, high = self._parts(clusters, loads, 0.0), 0.0, SETTINGS.most_slack
@@ -332,6 +336,8 @@ class _FlowSearch:
                 high = middle
             else:
                 groups, low = finer, middle
+        if max_groups is not None and groups.max() >= max_groups:
+            return Split(groups, np.zeros(0, np.int64), np.zeros((0, self.demand.n_columns)))
         cut, found = groups[tail] != groups[head], []
         for flow, part in self.blocks(clusters):
             chosen = np.flatnonzero(cut[flow.at])
@@ -368,8 +374,8 @@ def _edges_to_cut(
 ) -> BoolArray:
     """Most loaded edges, whose removal disconnects every one of ``clusters``.
 
-    All edges with a load above one less ``slack``; where these leave the cluster connected, all with
-    a load no less than the bottleneck, the largest load on the minimum spanning tree by load.
+    All edges with a load above one less ``slack``; where these leave the cluster connected, all
+    with a load no less than the bottleneck, the largest on the minimum spanning tree by load.
     """
     n = labels.size
     # Explicit zeros would not count as edges of the tree.

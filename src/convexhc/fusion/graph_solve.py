@@ -30,20 +30,20 @@ from convexhc.solvers.solution import Solution, Status
 
 Chooser = Callable[[FusionProblem], Method[FusionProblem, Any]]
 
-# Least and largest share of the gap left to the contracted solve; the rest is for flows that do not
-# quite fit.
+# Least and largest share of the gap left to the contracted solve; the rest is for flows that do
+# not quite fit.
 _LEAST_SHARE, _MOST_SHARE = 0.05, 0.9
-# The share is this multiple of nodes and edges of the contracted problem over the edges of the whole
-# one times its mean degree: where graphs are dense and groups few, iterations are cheap beside
-# proofs, and what is left of the gap overloads flows that would fit.
+# The share is this multiple of nodes and edges of the contracted problem over the edges of the
+# whole one times its mean degree: where graphs are dense and groups few, iterations are cheap
+# beside proofs, and what is left of the gap overloads flows that would fit.
 _SHARE_PER_SIZE = 3000.0
-# New groups are wanted twice as often at every split at one lam, up to one for this many groups
-# groups would otherwise lose a node at a time.
+# New groups are wanted twice as often at every split at one lam, up to one for this many groups:
+# most groups would otherwise lose a node at a time.
 _MOST_GROWTH = 8
 # Splits at one lam after which as many are wanted as there are: the group falls apart.
 _PATIENT_SPLITS = 10
-# Fewest iterations after a split: the dual of its edges is a flow reduced to their balls, and overloads
-# the neighbours until it has moved.
+# Fewest iterations after a split: the dual of its edges is a flow beyond their balls, cut to them,
+# and overloads the neighbours until it has moved.
 _SETTLING = 20
 
 
@@ -137,6 +137,7 @@ def solve_graph(
             budget=budget,
             conductances=conductances,
             wanted=_wanted(splits, small_problem.shape[0]),
+            max_groups=max_groups,
         )
         small = replace(small, certificate=proof._replace(gap=proof.gap + cost))
         start = ContractedSolution(contraction, small, conductances)

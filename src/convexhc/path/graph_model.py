@@ -118,7 +118,7 @@ class GraphModel:
         )
         if found is None:
             return None
-        found, tol = self._settled(problem, found)
+        found, tol = self._settled(problem, found, max_groups)
         found = merge_clusters(problem, found)
         found = replace(found, proof=prove_graph(problem, found, thorough=self.prove))
         if not self.prove:
@@ -126,11 +126,11 @@ class GraphModel:
         return prove_tighter(problem, found, self._choose, tol=tol, max_iter=self.max_iter)
 
     def _settled(
-        self, problem: FusionProblem, found: ContractedSolution
+        self, problem: FusionProblem, found: ContractedSolution, max_groups: int | None
     ) -> tuple[ContractedSolution, float]:
         """The solution, more accurate if its labels are in doubt, and the tolerance it reached.
 
-        On large graphs labels are taken as they are.
+        On large graphs labels are taken as they are, and where settling takes too many groups.
         """
         small = found.small
         effort = next((each for each in _EFFORTS if self.graph.n <= each.nodes), None)
@@ -146,6 +146,7 @@ class GraphModel:
             start=found,
             tol=max(effort.share * self.tol, LEAST_TOL),
             max_iter=min(effort.iterations + effort.per_iteration * small.n_iter, self.max_iter),
+            max_groups=max_groups,
             enough=Settling(small.labels, self.tol),
         )
         if tighter is None or tighter.small.relative_gap > small.relative_gap:
