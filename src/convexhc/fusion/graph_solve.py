@@ -42,9 +42,6 @@ _SHARE_PER_SIZE = 3000.0
 _MOST_GROWTH = 8
 # Splits at one lam after which as many are wanted as there are: the group falls apart.
 _PATIENT_SPLITS = 10
-# Fewest iterations after a split: the dual of its edges is a flow beyond their balls, cut to them,
-# and overloads the neighbours until it has moved.
-_SETTLING = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +117,6 @@ def solve_graph(
             method,
             start=first,
             tol=share * tol,
-            min_iter=_SETTLING if splits else 0,
             max_iter=max_iter,
             enough=enough,
         )
