@@ -69,7 +69,8 @@ def solve_path(
     weights, l1_ratio, method, tol, max_iter, constraint
         As for `convexhc.solve`.
     max_clusters : int, optional
-        Go down from the consensus until there are more clusters than this.
+        Go down from the consensus until there are more clusters than this, or until the next step
+        of ``lam_step`` would need several times as many groups, where clusters fall apart at once.
     lam_step : float
         Relative step of lam below which fusions are not separated further.
     keep : {"all", "labels"} or callable, optional
