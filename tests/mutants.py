@@ -558,8 +558,8 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/lam_max.py",
-        "max(bound, _MIN_BOUND * unit) / largest",
-        "max(bound, _MIN_BOUND * unit)",
+        "max(bound / largest, _least(problem))",
+        "max(bound, _least(problem))",
         "the bound does not scale with the weights",
         (BOUNDS + "test_the_bound_scales_like_kernel_over_weights",),
     ),

@@ -69,6 +69,32 @@ def test_above_the_bound_the_consensus_holds_and_far_below_it_does_not(seed, l1_
     assert split.flow.shape == (split.edges.size, 8)
 
 
+def test_the_flow_of_a_split_is_summed_over_the_edges_between_two_groups():
+    """As the flow of every cut edge, summed by hand."""
+    rng = np.random.default_rng(2)
+    kernel = random_kernel(rng, 14, floor=0.5)
+    problem = graph_problem(kernel, 0.3)
+    whole = contract(problem, np.zeros(14, np.int64))
+    split, _ = complete_dual(problem, whole, np.zeros((0, 14)))
+    edges, groups = problem.penalty.edges, split.groups
+    demand = graph_flows.Demand.of(problem, whole.labels, whole.between, np.zeros((0, 14)))
+    conductances = Conductances.of(problem)
+    complete_dual(problem, whole, np.zeros((0, 14)), conductances=conductances)
+    (flow,) = conductances.flows(edges, whole.labels)
+    part = graph_flows.InnerDemand.of(demand, flow.nodes, flow.cluster)
+    every = np.empty((edges.tail.size, 14))
+    every[flow.at] = flow.along(part, np.arange(flow.at.size))
+    ends = np.sort(np.stack([groups[edges.tail], groups[edges.head]]), axis=0)
+    assert len(split.edges) == np.unique(ends[:, ends[0] != ends[1]], axis=1).shape[1] > 1
+    for edge, found in zip(split.edges, split.flow, strict=True):
+        a, b = groups[edges.tail[edge]], groups[edges.head[edge]]
+        along = (groups[edges.tail] == a) & (groups[edges.head] == b)
+        against = (groups[edges.tail] == b) & (groups[edges.head] == a)
+        np.testing.assert_allclose(
+            found, every[along].sum(axis=0) - every[against].sum(axis=0), atol=1e-9
+        )
+
+
 def test_a_group_is_split_at_its_only_bridge():
     """Two triangles joined by a weak edge, the only one that is overloaded."""
     A = np.zeros((6, 6))

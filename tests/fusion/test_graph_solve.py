@@ -7,11 +7,15 @@ from convexhc.fusion.contraction import contract
 from convexhc.fusion.graph_solve import (
     ContractedSolution,
     _on_line_through,
+    contracted_share,
     solve_graph,
     transfer,
     unpenalized_solution,
 )
+from convexhc.fusion.lam_max import consensus_bound
+from convexhc.graph import Graph
 from convexhc.model.problem import graph_problem
+from convexhc.solvers.admm import ADMM
 from convexhc.solvers.choose import choose_method
 from laws import random_kernel
 
@@ -72,3 +76,26 @@ def test_without_penalty_every_node_is_its_own_centroid(problem):
 def test_transfer_to_the_same_groups_returns_the_solution(problem):
     one = found(problem, 0.02)
     assert transfer(problem, one, contract(problem, one.groups)) is one.small
+
+
+def test_a_group_held_by_weak_edges_alone_does_not_take_thousands_of_iterations():
+    """Two strong groups, and one whose only edge has a millionth of their weight."""
+    K = np.kron(np.eye(3), np.ones((4, 4)))
+    K[:4, 4:8] = K[4:8, :4] = 0.5
+    K[8:, 0] = K[0, 8:] = 1e-6
+    problem = graph_problem(Graph.from_matrix(K + np.eye(12)), 0.0)
+    lam = 1.5 * consensus_bound(problem)
+    groups = np.repeat([0, 1, 2], 4)
+    solution = solve_graph(
+        problem.at(lam), groups, lambda _: ADMM(linear=True), tol=1e-4, max_iter=20_000
+    )
+    assert solution.n_clusters == 1
+    assert solution.small.n_iter < 500
+
+
+def test_contracted_problems_are_solved_well_where_proofs_cost_more_than_iterations():
+    dense = graph_problem(random_kernel(np.random.default_rng(1), 200, floor=0.5), 0.0)
+    few, many = (contract(dense, np.arange(200) // size).problem for size in (100, 2))
+    alone = contract(dense, np.arange(200)).problem
+    assert contracted_share(dense, few) < contracted_share(dense, many) < 1.0
+    assert contracted_share(dense, alone) == 1.0

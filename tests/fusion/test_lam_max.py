@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 
 from convexhc.fusion import demand
 from convexhc.fusion.contraction import contract
-from convexhc.fusion.lam_max import consensus_bound
+from convexhc.fusion.graph_solve import solve_graph
+from convexhc.fusion.lam_max import consensus_bound, consensus_estimate
 from convexhc.graph import Graph
 from convexhc.model.problem import graph_problem, points_problem
+from convexhc.similarity import knn
+from convexhc.solvers.choose import choose_method
 from laws import CONSTRAINTS, L1_RATIOS, l1_ratios, random_kernel, random_weights, seeds, solved
 
 each_l1_ratio = pytest.mark.parametrize("l1_ratio", L1_RATIOS)
@@ -170,3 +173,32 @@ def test_weights_of_any_size_have_a_bound(scale):
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_without_edges_the_bound_is_zero(n):
     assert consensus_bound(graph_problem(Graph.from_matrix(np.eye(n)), 0.0)) == 0.0
+
+
+@pytest.fixture(scope="module", params=["one weak node", "even"])
+def neighbours(request):
+    """A neighbour graph of enough nodes for a sketch; with a node that hardly belongs to it."""
+    X = np.random.default_rng(3).standard_normal((300, 2))
+    K = knn(X, n_neighbors=8, shift="auto").matrix.toarray()
+    if request.param == "one weak node":
+        K[0, 1:] *= 1e-4
+        K[1:, 0] *= 1e-4
+    return graph_problem(Graph.from_matrix(K), 0.0)
+
+
+def clusters_at(problem, lam):
+    at, groups = problem.at(lam), problem.penalty.graph.components()[1]
+    return solve_graph(at, groups, choose_method, tol=1e-6, max_iter=20_000).n_clusters
+
+
+def test_at_the_estimate_the_consensus_is_proven_and_not_far_below(neighbours):
+    """The search of conductances comes within a factor of three of the true lam."""
+    estimate = consensus_estimate(neighbours)
+    components = neighbours.penalty.graph.components()[0]
+    assert clusters_at(neighbours, estimate) == components
+    assert clusters_at(neighbours, estimate / 3.0) > components
+
+
+def test_of_few_columns_the_estimate_is_the_bound():
+    problem = graph_problem(random_kernel(np.random.default_rng(0), 20), 0.0)
+    assert consensus_estimate(problem) == consensus_bound(problem)

@@ -138,6 +138,26 @@ def test_a_descending_path_replaces_a_crowded_lam_by_a_shorter_step(monkeypatch)
     assert path.complete
 
 
+@pytest.mark.parametrize("lam_step", [0.02, 0.1, 0.6])
+def test_a_descending_path_ends_above_a_collapse(monkeypatch, lam_step):
+    """All nodes fall apart at lam = 3: no level has them, and the last one is a step above."""
+    monkeypatch.setattr(Descending, "crowd_factor", 2)
+    monkeypatch.setattr(Descending, "crowd_offset", 0)
+    chain = Chain([7.0, 6.0, *np.full(60, 3.0)])
+    path = walked(chain, Descending(LAM_MAX, lam_step, chain.n, 1, 5))
+    assert path.complete
+    assert path.n_clusters.max() == 3
+    assert 3.0 < path.lambdas[0] <= 3.0 * (1.0 + lam_step) * (1.0 + 1e-6)
+
+
+def test_a_descending_path_crosses_a_gap_between_splits_in_long_steps():
+    chain = Chain([5000.0, *np.linspace(1.0, 2.0, 8)])
+    path = walked(chain, Descending(2e4, 0.1, chain.n, 1, 5))
+    between = np.sort(path.lambdas[(path.lambdas > 2.0) & (path.lambdas < 5000.0)])
+    assert path.complete
+    assert between.size < np.log(5000.0 / 2.0) / np.log(1.5)
+
+
 @given(heights, st.booleans(), st.integers(0, 3))
 def test_a_grid_is_solved_as_given(values, descending, stop_at):
     chain = Chain(values)

@@ -89,7 +89,8 @@ class Options:
     lam_step : float
         Relative step of lam below which fusions are not separated further, above 0.
     max_clusters : int or None
-        Go down from the consensus until there are more clusters than this, and no further.
+        Go down from the consensus until there are more clusters than this, or until the next step
+        of ``lam_step`` would need several times as many groups: clusters fall apart at once there.
     constraint : {"doubly_stochastic", "simplex"}
         Both sums of pi fixed to one, or only those of its columns.
     keep : {"all", "labels"}, callable or None

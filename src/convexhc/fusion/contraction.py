@@ -20,6 +20,10 @@ from convexhc.model.metric import EUCLIDEAN, InnerProduct, averaging_matrix
 from convexhc.model.penalty import Differences
 from convexhc.model.problem import FusionProblem
 
+# Least stiffness of an edge between clusters: where all edges of a group have weights far below the
+# mean, their duals would take thousands of iterations.
+_LEAST_STIFFNESS = 1e-2
+
 
 @dataclass(frozen=True, eq=False)
 class Contraction:
@@ -74,7 +78,7 @@ def contract(problem: FusionProblem, labels: Labels) -> Contraction:
     share[crossing] = graph.weight[crossing] / weight[index]
     contracted = FusionProblem(
         problem.fidelity.contract(labels, metric),
-        replace(penalty, differences=Differences(small, metric)),
+        replace(penalty, differences=Differences(small, metric, _LEAST_STIFFNESS)),
         replace(problem.constraint, metric=metric),  # type: ignore[type-var]
     )
     return Contraction(contracted, labels, graph, sums, share)

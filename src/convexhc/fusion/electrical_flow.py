@@ -172,15 +172,21 @@ class ElectricalFlow:
         return _divide(np.sqrt(squares), edges.soft[self.at] + edges.block[self.at])
 
     def along(self, demand: InnerDemand, chosen: IntArray) -> FloatArray:
-        """Flow along the ``chosen`` edges, one row per edge; two solves per edge.
+        """Flow along the ``chosen`` edges, one row per edge; two solves per edge."""
+        return self.sums(demand, chosen, np.arange(chosen.size), np.ones(chosen.size))
+
+    def sums(
+        self, demand: InnerDemand, chosen: IntArray, row: IntArray, sign: FloatArray
+    ) -> FloatArray:
+        """Signed sums of the flow along the ``chosen`` edges, by ``row``; two solves per row.
 
         The second corrects the first: differences of nearby potentials are exact, so the residual
         is accurate even where conductances differ by many orders of magnitude.
         """
-        column, c = np.arange(chosen.size), self.conductance[chosen]
-        source = np.zeros((self.nodes.size, chosen.size))
-        source[self.tail[chosen], column] = c
-        source[self.head[chosen], column] = -c
+        c = sign * self.conductance[chosen]
+        source = np.zeros((self.nodes.size, int(row.max(initial=-1)) + 1))
+        np.add.at(source, (self.tail[chosen], row), c)
+        np.add.at(source, (self.head[chosen], row), -c)
         V = source.copy()
         self.factor.solve(V)
         residual = source - flow_kernels.delivered(V, self.tail, self.head, self.conductance)

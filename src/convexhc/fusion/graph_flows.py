@@ -73,13 +73,22 @@ class FlowSearchSettings:
     sketch_margin: float = 0.02
     # Overloaded edges up to which the cost of projecting their flow is computed: one solve each.
     max_projected: int = 500
+    # How far below one loads are at most that are cut in search of more new groups,
+    most_slack: float = 0.4
+    # what they may find at most, as a multiple of those wanted,
+    most_parts: float = 4.0
+    # and steps of that search.
+    halvings: int = 8
 
 
 SETTINGS = FlowSearchSettings()
 
 
 class Split(NamedTuple):
-    """Finer groups, and the edges that ran inside the old groups and join new ones, with flows."""
+    """Finer groups, and one edge for every two of them that were in one group.
+
+    ``flow`` is the sum over all edges between these two, in the direction of the one.
+    """
 
     groups: Labels
     edges: IntArray
@@ -93,12 +102,16 @@ def complete_dual(
     *,
     budget: float = 0.0,
     conductances: Conductances | None = None,
+    wanted: int = 1,
+    max_groups: int | None = None,
 ) -> tuple[Split | None, float]:
     """Prove that a contracted solution solves the full problem, or split its clusters.
 
     Every cluster of the contraction is connected; ``dual`` is (E_c, m), that of its solution. Flows
     slightly too large are reduced to their balls, at the cost of the demand that is then not met:
     up to ``budget`` is added to the gap. ``conductances`` are a warm start, updated in place.
+    Splits that find fewer new groups than ``wanted`` also cut edges that are nearly overloaded;
+    splits into more than ``max_groups`` have no flow.
 
     Returns a split and a cost. No split proves the certificate of the contracted solution for the
     full problem, with the cost added to its gap: at most ``budget``, unless round-off alone costs
@@ -121,7 +134,7 @@ def complete_dual(
             max_load = _MAX_LOAD + (search.margin if attempt < 2 else 0.0)
             overloaded = search.adapt_conductances(unproven, loads, max_load)
             if overloaded.any() and search.cost(overloaded, loads) > budget:
-                return search.split(overloaded, loads), 0.0
+                return search.split(overloaded, loads, wanted, max_groups), 0.0
         # The proof: all columns, under the same conductances as the cost.
         # A residual of the system enters the gap twice, by the gradient and by the potentials.
         residual_cost += 2.0 * search.measure(unproven, loads)
@@ -130,7 +143,7 @@ def complete_dual(
         unproven = unproven & (search.max_loads(loads) > _MAX_LOAD)
         if cost <= budget or not unproven.any():
             return None, cost
-    return search.split(unproven, loads), 0.0
+    return search.split(unproven, loads, wanted, max_groups), 0.0
 
 
 def find_slack(
@@ -301,16 +314,39 @@ class _FlowSearch:
             total += float(np.maximum(unmet.max(axis=1), 0.0).sum())
         return total
 
-    def split(self, clusters: BoolArray, loads: FloatArray) -> Split:
-        """Split some clusters at their most loaded edges."""
+    def _parts(self, clusters: BoolArray, loads: FloatArray, slack: float) -> Labels:
+        """All clusters, some of them without their most loaded edges."""
         tail, head, labels = self.edges.tail, self.edges.head, self.demand.labels
         at, kept = self.edges_of(clusters), labels[tail] == labels[head]
-        kept[at[_edges_to_cut(labels, tail[at], head[at], loads[at], clusters)]] = False
-        groups = components(labels.size, tail, head, kept)
+        kept[at[_edges_to_cut(labels, tail[at], head[at], loads[at], clusters, slack)]] = False
+        return components(labels.size, tail, head, kept)
+
+    def split(
+        self, clusters: BoolArray, loads: FloatArray, wanted: int, max_groups: int | None
+    ) -> Split:
+        """Split some clusters at their most loaded edges, if it can be into ``wanted`` more."""
+        tail, head = self.edges.tail, self.edges.head
+        groups, low, high = self._parts(clusters, loads, 0.0), 0.0, SETTINGS.most_slack
+        for _ in range(SETTINGS.halvings):
+            if groups.max() + 1 >= self.n_clusters + wanted:
+                break
+            middle = 0.5 * (low + high)
+            finer = self._parts(clusters, loads, middle)
+            if finer.max() + 1 > self.n_clusters + SETTINGS.most_parts * wanted:
+                high = middle
+            else:
+                groups, low = finer, middle
+        if max_groups is not None and groups.max() >= max_groups:
+            return Split(groups, np.zeros(0, np.int64), np.zeros((0, self.demand.n_columns)))
         cut, found = groups[tail] != groups[head], []
         for flow, part in self.blocks(clusters):
             chosen = np.flatnonzero(cut[flow.at])
-            found.append((flow.at[chosen], flow.along(part, chosen)))
+            at = flow.at[chosen]
+            ends = np.sort(np.stack([groups[tail[at]], groups[head[at]]]), axis=0)
+            _, first, pair = np.unique(ends, axis=1, return_index=True, return_inverse=True)
+            pair = pair.ravel()
+            sign = np.where(groups[tail[at]] == groups[tail[at]][first][pair], 1.0, -1.0)
+            found.append((at[first], flow.sums(part, chosen, pair, sign)))
         return Split(
             groups, np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
         )
@@ -329,12 +365,17 @@ def _on_one_thread(run: ColumnRun) -> Tally:
 
 
 def _edges_to_cut(
-    labels: Labels, tail: IntArray, head: IntArray, load: FloatArray, clusters: BoolArray
+    labels: Labels,
+    tail: IntArray,
+    head: IntArray,
+    load: FloatArray,
+    clusters: BoolArray,
+    slack: float,
 ) -> BoolArray:
     """Most loaded edges, whose removal disconnects every one of ``clusters``.
 
-    All overloaded edges; where these leave the cluster connected, all with a load no less than the
-    bottleneck, the largest load on the minimum spanning tree by load.
+    All edges with a load above one less ``slack``; where these leave the cluster connected, all
+    with a load no less than the bottleneck, the largest on the minimum spanning tree by load.
     """
     n = labels.size
     # Explicit zeros would not count as edges of the tree.
@@ -342,5 +383,5 @@ def _edges_to_cut(
     tree = minimum_spanning_tree(positive).tocoo()
     bottleneck = np.zeros(clusters.size)
     np.maximum.at(bottleneck, labels[tree.coords[0]], tree.data - 1e-6)
-    threshold = np.minimum(bottleneck, _MAX_LOAD)[labels[tail]]
+    threshold = np.minimum(bottleneck, _MAX_LOAD - slack)[labels[tail]]
     return np.asarray(clusters[labels[tail]] & (load >= threshold * (1.0 - ROUND_OFF)))

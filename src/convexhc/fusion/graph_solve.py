@@ -30,8 +30,18 @@ from convexhc.solvers.solution import Solution, Status
 
 Chooser = Callable[[FusionProblem], Method[FusionProblem, Any]]
 
-# Share of the gap left to the contracted solve; the rest is for flows that do not quite fit.
-_CONTRACTED_SHARE = 0.9
+# Least and largest share of the gap left to the contracted solve; the rest is for flows that do
+# not quite fit.
+_LEAST_SHARE, _MOST_SHARE = 0.05, 0.9
+# The share is this multiple of nodes and edges of the contracted problem over the edges of the
+# whole one times its mean degree: where graphs are dense and groups few, iterations are cheap
+# beside proofs, and what is left of the gap overloads flows that would fit.
+_SHARE_PER_SIZE = 3000.0
+# New groups are wanted twice as often at every split at one lam, up to one for this many groups:
+# most groups would otherwise lose a node at a time.
+_MOST_GROWTH = 8
+# Splits at one lam after which as many are wanted as there are: the group falls apart.
+_PATIENT_SPLITS = 10
 # Iterations before the first certificate after a split, as it never holds at once.
 _LEAST_AFTER_SPLIT = 8
 
@@ -92,7 +102,7 @@ def solve_graph(
     The groups of the result are connected, as fine as the guess or finer, and numbered by first
     occurrence; None if there would be more than ``max_groups``.
     """
-    n_runs, n_iter, seconds = 0, 0, 0.0
+    n_iter, seconds, splits = 0, 0.0, 0
     known = None if start is None else start.conductances
     conductances = Conductances.of(problem) if known is None else known.copy()
     groups, split = connected(problem, groups), None
@@ -104,7 +114,7 @@ def solve_graph(
             first = _on_line_through(problem, first, second, contraction)
             second = None
         method = choose(small_problem)
-        share = 1.0 if small_problem.shape[0] == groups.size else _CONTRACTED_SHARE
+        share = contracted_share(problem, small_problem)
         small = run(
             small_problem,
             method,
@@ -114,25 +124,47 @@ def solve_graph(
             min_iter=0 if split is None else _LEAST_AFTER_SPLIT,
             max_iter=max_iter,
             enough=enough,
-            doubt=None if doubt is None else doubt(n_runs),
+            doubt=None if doubt is None else doubt(splits),
         )
-        n_runs, n_iter, seconds = n_runs + 1, n_iter + small.n_iter, seconds + small.seconds
+        n_iter, seconds = n_iter + small.n_iter, seconds + small.seconds
         small = replace(small, n_iter=n_iter, seconds=seconds)
         proof = small.certificate
         if enough is not None:
             tol = max(tol, small.relative_gap / share)
         budget = max(tol * proof.scale - max(proof.gap, 0.0), 0.0)
         split, cost = complete_dual(
-            problem, contraction, small.dual, budget=budget, conductances=conductances
+            problem,
+            contraction,
+            small.dual,
+            budget=budget,
+            conductances=conductances,
+            wanted=_wanted(splits, small_problem.shape[0]),
+            max_groups=max_groups,
         )
         small = replace(small, certificate=proof._replace(gap=proof.gap + cost))
         start = ContractedSolution(contraction, small, conductances)
         if split is None:
             lost = small.status is Status.SOLVED and small.relative_gap > tol * (1.0 + 1e-9)
             return replace(start, small=replace(small, status=Status.ROUND_OFF)) if lost else start
-        groups = split.groups
+        groups, splits = split.groups, splits + 1
         if max_groups is not None and groups.max() >= max_groups:
             return None
+
+
+def contracted_share(problem: FusionProblem, small: FusionProblem) -> float:
+    """Share of the tolerance to which a contracted problem is solved."""
+    n, count = problem.shape[0], problem.penalty.n_edges
+    if small.shape[0] == n:
+        return 1.0
+    size = (small.shape[0] + small.penalty.n_edges) / max(2.0 * count**2 / n, 1.0)
+    return min(max(_SHARE_PER_SIZE * size, _LEAST_SHARE), _MOST_SHARE)
+
+
+def _wanted(splits: int, n_groups: int) -> int:
+    """New groups wanted at the next split at one lam, after some ``splits``."""
+    if splits >= _PATIENT_SPLITS:
+        return n_groups
+    return int(min(2**splits, 1 + n_groups // _MOST_GROWTH))
 
 
 def _contraction(

@@ -55,6 +55,7 @@ class Differences:
 
     graph: Graph
     metric: InnerProduct = EUCLIDEAN
+    least_stiffness: float = 0.0
 
     @cached_property
     def _root(self) -> FloatArray:
@@ -63,9 +64,9 @@ class Differences:
 
     @cached_property
     def stiffness(self) -> FloatArray:
-        """Weight of every edge over the mean weight."""
+        """Weight of every edge over the mean weight, or ``least_stiffness`` if that is more."""
         weight = self.graph.weight
-        return weight / weight.mean() if weight.size else weight
+        return np.maximum(weight / weight.mean(), self.least_stiffness) if weight.size else weight
 
     @cached_property
     def elimination(self) -> IntArray:

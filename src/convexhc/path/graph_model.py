@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from convexhc._types import Labels
 from convexhc.fusion.graph_proof import LEAST_TOL, prove_graph, prove_tighter
 from convexhc.fusion.graph_solve import ContractedSolution, solve_graph, unpenalized_solution
-from convexhc.fusion.lam_max import consensus_bound
+from convexhc.fusion.lam_max import consensus_bound, consensus_estimate
 from convexhc.fusion.merging import merge_clusters
 from convexhc.fusion.pieces import pieces
 from convexhc.fusion.settled_labels import Settling, Unsteady, clear
@@ -87,8 +87,9 @@ class GraphModel:
 
     @cached_property
     def lam_max(self) -> float:
-        """See `consensus_bound`."""
-        return consensus_bound(self.problem)
+        """A bound; an estimate where solves from above confirm it or look higher."""
+        bound = consensus_estimate if self.descending else consensus_bound
+        return bound(self.problem)
 
     @cached_property
     def matrix(self) -> csr_array:
@@ -122,7 +123,7 @@ class GraphModel:
         )
         if found is None:
             return None
-        found, tol = self._settled(problem, found)
+        found, tol = self._settled(problem, found, max_groups)
         found = merge_clusters(problem, found)
         found = replace(found, proof=prove_graph(problem, found, thorough=self.prove))
         if not self.prove:
@@ -130,11 +131,12 @@ class GraphModel:
         return prove_tighter(problem, found, self._choose, tol=tol, max_iter=self.max_iter)
 
     def _settled(
-        self, problem: FusionProblem, found: ContractedSolution
+        self, problem: FusionProblem, found: ContractedSolution, max_groups: int | None
     ) -> tuple[ContractedSolution, float]:
         """The solution, more accurate if its labels are in doubt, and the tolerance it reached.
 
-        On large graphs labels are taken as they are: settled already, or too costly to settle.
+        On large graphs labels are taken as they are: settled already, or too costly to settle. So
+        they are where settling would take too many groups.
         """
         small, effort = found.small, self._effort
         if small.status is not Status.SOLVED or effort is None:
@@ -149,6 +151,7 @@ class GraphModel:
             start=found,
             tol=max(effort.share * self.tol, LEAST_TOL),
             max_iter=min(effort.iterations + effort.per_iteration * small.n_iter, self.max_iter),
+            max_groups=max_groups,
             enough=Settling(small.labels, self.tol),
         )
         if tighter is None or tighter.small.relative_gap > small.relative_gap:

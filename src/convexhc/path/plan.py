@@ -24,6 +24,8 @@ FIRST_LAM = 1e-3
 _MAX_PROBES = 4
 # Longest step of lam, as a ratio, where clusters merge or split.
 _STEP = 1.5
+# Levels without a split after which a step from above is squared, and squared again.
+_MAX_UNCHANGED = 3
 # Longest step of lam, as a ratio, while every node is alone.
 _STEP_BEFORE_FUSION = 3.0
 # Least ratio of lam over which the growth of the number of clusters is measured.
@@ -183,7 +185,8 @@ class Bisecting(_Refining):
 class Descending(_Refining):
     """From the consensus down to more than ``max_clusters`` clusters.
 
-    A lam at which many more groups are needed is given up for a shorter step.
+    A lam at which many more groups are needed is given up for a shorter step. Where the shortest
+    one needs twice as many as that, clusters fall apart at once, and the path ends above.
     """
 
     max_clusters: int  # the path ends as soon as there are more clusters than this
@@ -194,11 +197,33 @@ class Descending(_Refining):
     descending: bool = True
 
     def max_groups(self, progress: Progress[S], lam: float) -> int | None:
-        """A limit as long as a shorter step is left to try."""
-        shortest = (1.0 + self.lam_step) * (1.0 + 1e-9)
-        if progress.current is None or progress.current.lam <= shortest * lam:
+        """A limit, twice as high where no shorter step is left to try; none at the start."""
+        if progress.current is None:
             return None
-        return self.crowd_factor * self.max_clusters + self.crowd_offset
+        limit = self.crowd_factor * self.max_clusters + self.crowd_offset
+        shortest = progress.current.lam <= (1.0 + self.lam_step) * (1.0 + 1e-9) * lam
+        return 2 * limit if shortest else limit
+
+    def next(self, progress: Progress[S]) -> tuple[Progress[S], float | None]:
+        """As for every refined path, until clusters fall apart."""
+        progress, lam = super().next(progress)
+        return progress, None if self._collapses(progress) else lam
+
+    def is_complete(self, progress: Progress[S]) -> bool:
+        """Whether there are more clusters than wanted, or the next lam has far more."""
+        return super().is_complete(progress) or self._collapses(progress)
+
+    def _collapses(self, progress: Progress[S]) -> bool:
+        """Whether the shortest step from the current lam was given up."""
+        current, crowded = progress.current, progress.crowded_lam
+        if current is None or progress.ahead or not crowded:
+            return False
+        return math.isclose(crowded, current.lam / self._shortest_step, rel_tol=1e-12)
+
+    @property
+    def _shortest_step(self) -> float:
+        """Ratio of the shortest step, which no sum of other steps ends at."""
+        return min((1.0 + self.lam_step) * (1.0 - _ROUND_OFF) ** 2, _STEP)
 
     def share(self, lam: float, n_clusters: int) -> float:
         """Share of the clusters wanted, on a logarithmic scale."""
@@ -222,8 +247,12 @@ class Descending(_Refining):
         assert progress.current is not None
         crowded, lam = progress.crowded_lam, progress.current.lam
         halfway = math.sqrt(lam / crowded) if 0.0 < crowded < lam else math.inf
-        longest = min(_STEP, halfway, self._to_the_end(progress))
+        longest = min(
+            _STEP ** (2 ** max(_unchanged(progress) - 1, 0)), halfway, self._to_the_end(progress)
+        )
         step = min((1.0 + self.lam_step) * (1.0 - _ROUND_OFF), _STEP)
+        if step**2 > longest:
+            return 1.0 / self._shortest_step
         while step**2 <= longest:
             step *= step
         return 1.0 / step
@@ -239,6 +268,18 @@ class Descending(_Refining):
         growth = math.log(current.n_clusters / last.n_clusters) / math.log(last.lam / current.lam)
         missing = math.log(_BEYOND_END * self.max_clusters / current.n_clusters)
         return math.exp(missing / max(growth, _LEAST_GROWTH))
+
+
+def _unchanged(progress: Progress[S]) -> int:
+    """How many levels above the current one have as many clusters, up to a limit."""
+    current, count = progress.current, 0
+    assert current is not None
+    for level in sorted(progress.levels, key=lambda level: level.lam):
+        if level.lam > current.lam and count < _MAX_UNCHANGED:
+            if level.n_clusters != current.n_clusters:
+                break
+            count += 1
+    return count
 
 
 def n_events(left: Labels, right: Labels) -> int:

@@ -101,7 +101,6 @@ def hard_labels(q: sparse.csr_array) -> Labels:
     return labels
 
 
-
 def _group_counts(n: int) -> list[int]:
     """Numbers of groups, each sqrt(2) times the one before; none for fewer than six nodes."""
     few = min(n / SETTINGS.small_mean_size, SETTINGS.small_groups)
