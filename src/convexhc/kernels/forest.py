@@ -1,61 +1,65 @@
-"""Rooted forests: an order in which parents come first, and sums over subtrees."""
+"""Sums over both sides of every edge of a forest."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import NamedTuple
-
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from convexhc._types import FloatArray, IntArray
+from convexhc.kernels.compile import compiled
 
 
-class Forest(NamedTuple):
-    """Nodes with parents first; parent and edge to it, both -1 for roots; the root of each."""
+def sums_beyond(
+    tail: IntArray, head: IntArray, X: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Sums of the rows of X over the nodes on one side of every edge, and over its whole tree.
 
-    order: IntArray
-    parent: IntArray
-    edge: IntArray
-    root: IntArray
-
-
-def rooted_forest(n: int, tail: IntArray, head: IntArray) -> Forest:
-    """Root a forest on n nodes, each tree at its first node. O(n).
+    Leaves are cut off one by one, each with what was cut off beyond it. O(n m).
 
     Examples
     --------
-    >>> forest = rooted_forest(3, np.array([2]), np.array([0]))
-    >>> forest.parent, forest.edge, forest.root
-    (array([-1, -1,  0]), array([-1, -1,  0]), array([0, 1, 0]))
+    >>> here, whole = sums_beyond(np.array([2, 1]), np.array([0, 2]), np.array([[1.0], [2.0], [4.0]]))
+    >>> here.ravel(), whole.ravel()
+    (array([1., 5.]), array([7., 7.]))
     """
-    trees, member = connected_components(coo_array((np.ones(tail.size), (tail, head)), (n, n)))
-    first = np.unique(member, return_index=True)[1]
-    # One more node, joined to all roots, is the root of everything.
-    ends = np.concatenate([tail, np.full(trees, n)]), np.concatenate([head, first])
-    whole = csr_array((np.ones(ends[0].size), ends), shape=(n + 1, n + 1))
-    order, parent = breadth_first_order(whole, n, directed=False)
-    above = np.where(parent[:n] == n, -1, parent[:n]).astype(np.int64)
-    edge = np.full(n, -1)
-    edge[np.where(above[head] == tail, head, tail)] = np.arange(tail.size)
-    return Forest(order[1:].astype(np.int64), above, edge, first[member])
+    # Edges left at every node, and the sum of their numbers: the edge of a leaf.
+    both, number = np.concatenate([tail, head]), np.tile(np.arange(tail.size), 2)
+    degree, link = np.bincount(both, minlength=len(X)), np.zeros(len(X), np.int64)
+    np.add.at(link, both, number)
+    here, whole = np.empty((2, tail.size, X.shape[1]))
+    _cut_leaves(tail + head, degree, link, X.copy(), here, whole)
+    return here, whole
 
 
-def subtree_sums(order: IntArray, parent: IntArray, X: FloatArray) -> FloatArray:
-    """Sum of the rows of X over the subtree under every node. O(n m).
-
-    In an order by breadth first, the children of a node follow each other, and so do the levels.
-    """
-    out, above = X.copy(), parent[order]
-    # The place of every node in the order; -1 for the parent of a root.
-    place = np.full(order.size + 1, -1)
-    place[order] = np.arange(order.size)
-    borders = [int(np.searchsorted(place[above], 0))]
-    while borders[-1] < order.size:
-        borders.append(int(np.searchsorted(place[above], borders[-1])))
-    for start, stop in reversed(list(pairwise(borders))):
-        parents = above[start:stop]
-        child = np.flatnonzero(np.diff(parents, prepend=-1))
-        out[parents[child]] += np.add.reduceat(out[order[start:stop]], child)
-    return out
+@compiled()
+def _cut_leaves(
+    ends: IntArray,
+    degree: IntArray,
+    link: IntArray,
+    X: FloatArray,
+    here: FloatArray,
+    whole: FloatArray,
+) -> None:
+    """``ends`` is the sum of the ends of every edge."""
+    n, m = X.shape
+    leaves, count = np.empty(ends.size, np.int64), 0
+    for first in range(n):
+        i = first
+        while degree[i] == 1:
+            e = link[i]
+            j = ends[e] - i
+            for k in range(m):
+                here[e, k] = X[i, k]
+                X[j, k] += X[i, k]
+            degree[i] = 0
+            degree[j] -= 1
+            link[j] -= e
+            leaves[count] = i
+            count += 1
+            i = j
+    # From the roots back, whose sums are those of their trees.
+    for at in range(count - 1, -1, -1):
+        i = leaves[at]
+        e = link[i]
+        for k in range(m):
+            X[i, k] = X[ends[e] - i, k]
+            whole[e, k] = X[i, k]
