@@ -662,8 +662,8 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/partition_proof.py",
-        "(leaving.error + inner.unmet)[:, None]",
-        "leaving.error[:, None]",
+        "leaving.error + inner.unmet, signs",
+        "leaving.error, signs",
         "what is not delivered costs no slack",
         (PROOF + "test_what_is_unmet_counts_like_errors",),
     ),

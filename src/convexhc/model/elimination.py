@@ -79,7 +79,8 @@ class Elimination:
 
     def ground(self, conductance: FloatArray) -> FloatArray:
         """What is added to the degrees of the grounded nodes."""
-        return np.maximum(self._degree(conductance)[self.grounded], 1e-300)
+        degree = self._degree(conductance)[self.grounded]
+        return np.where(degree > 0.0, degree, 1.0)
 
     def _degree(self, conductance: FloatArray) -> FloatArray:
         tail, head = (np.bincount(end, conductance, self.n) for end in (self.tail, self.head))
