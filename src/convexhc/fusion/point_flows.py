@@ -139,12 +139,12 @@ def _improved_flow(
     load = np.sqrt(np.einsum("ek,ek->e", Y, Y)) / radius
     Y *= np.minimum(1.0, limit / np.maximum(load, limit))[:, None]
     slack = 1.0 - np.square(np.minimum(load, limit))
-    residual = demand - edge_kernels.adjoint(Y, edges, labels.size)
+    net = edge_kernels.incidence(edges.tail, edges.head, labels.size)
+    residual = demand - net @ Y
     residual -= fuse(residual, labels)
     Y += _electrical_flow(edges, radius * slack**SETTINGS.slack_power, residual)
     outside = ~well_inside(Y, edges, 1.0)
-    residual = demand - edge_kernels.adjoint(Y, edges, labels.size)
-    unmet, asked = (_squared_norms(X, labels) for X in (residual, demand))
+    unmet, asked = (_squared_norms(X, labels) for X in (demand - net @ Y, demand))
     failed = unmet > ROUND_OFF**2 * asked
     failed[labels[edges.tail[outside]]] = True
     return Y, failed

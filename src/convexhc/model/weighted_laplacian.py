@@ -107,6 +107,8 @@ class Layer:
         """
         found: list[Layer] = []
         piece, left = np.arange(n), np.arange(conductance.size)
+        if left.size and conductance.min() >= _WEAKEST * conductance.max():
+            return [cls(left, ends, conductance, piece, ordered)]
         while left.size:
             (tail, head), c = piece[ends[:, left]], conductance[left]
             count = int(piece.max()) + 1
@@ -155,8 +157,11 @@ class Layer:
     @cached_property
     def _ground(self) -> IntArray:
         """The piece of largest degree of every component: grounding it changes no flow."""
-        order = np.argsort(-self._degree, kind="stable")
-        return np.asarray(order[np.unique(self._component[order], return_index=True)[1]])
+        order = np.argsort(self._degree, kind="stable")
+        ground = np.empty(int(self._component.max()) + 1, np.int64)
+        # The last number written to a place stays.
+        ground[self._component[order]] = order
+        return ground
 
     @cached_property
     def _ordered_factor(self) -> SparseFactor | DenseFactor:
