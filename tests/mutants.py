@@ -642,8 +642,8 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/partition_proof.py",
-        "extra[:, 1] < USABLE * room",
-        "extra[:, 1] < USABLE * abs(room)",
+        "extra < USABLE * room",
+        "extra < USABLE * abs(room)",
         "the sign of the slack is ignored",
         (
             PROOF + "test_a_flow_outside_its_ball_is_not_a_proof",
@@ -662,8 +662,8 @@ MUTANTS = (
     ),
     Mutant(
         "fusion/partition_proof.py",
-        "leaving.error + inner.unmet, signs",
-        "leaving.error, signs",
+        "added(leaving.error + inner.unmet)",
+        "added(leaving.error)",
         "what is not delivered costs no slack",
         (PROOF + "test_what_is_unmet_counts_like_errors",),
     ),

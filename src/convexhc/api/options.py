@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from numbers import Integral
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,13 +16,15 @@ from convexhc._workers import chosen_elsewhere, workers
 from convexhc.kernels.threads import limited_threads
 from convexhc.model.constraint import Constraint, DoublyStochastic, RowSimplex
 from convexhc.model.problem import FusionProblem
-from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.level import Level
 from convexhc.path.plan import Plan
 from convexhc.progress_line import ProgressLine, level_listener, shown
 from convexhc.provenance import Provenance
 from convexhc.solvers.choose import METHODS
 from convexhc.solvers.loop import Method
+
+if TYPE_CHECKING:
+    from convexhc.path.checkpoint import Checkpoint
 
 Keep = Literal["all", "labels"] | Callable[[float], bool]
 Lambdas = Iterable[float] | int | None
@@ -187,6 +189,8 @@ class Monitor:
         """The checkpoint of this run, if a file was named."""
         if self.checkpoint is None:
             return None
+        from convexhc.path.checkpoint import Checkpoint
+
         return Checkpoint(self.checkpoint, provenance.digest, problem)
 
 

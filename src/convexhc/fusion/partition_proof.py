@@ -108,16 +108,20 @@ def _fitting(
     (1 - |S|/N) sum_S b - |S|/N sum_(A less S) b.
     """
     edges = inner.edges
-    signs = np.zeros((n, 0)) if leaving.signs is None else leaving.signs
-    bounds = np.column_stack([np.ones(n), leaving.error + inner.unmet, signs])
-    here, whole = sums_beyond(edges.tail[tree], edges.head[tree], bounds)
-    share = here[:, :1] / whole[:, :1]
-    extra = (1.0 - 2.0 * share) * here + share * whole
-    room = slack[tree]
+    tail, head = edges.tail[tree], edges.head[tree]
+    size, whole_size = sums_beyond(tail, head, np.ones(n))
+    share = size / whole_size
+
+    def added(bound: FloatArray) -> FloatArray:
+        here, whole = sums_beyond(tail, head, bound)
+        return np.asarray((1.0 - 2.0 * share) * here + share * whole)
+
+    extra, room = added(leaving.error + inner.unmet), slack[tree]
     if leaving.signs is not None:
-        wider = np.abs(inner.flow[tree]) + extra[:, 2:] / USABLE
+        signs = np.stack([added(bound) for bound in leaving.signs.T], axis=1)
+        wider = np.abs(inner.flow[tree]) + signs / USABLE
         room = ball_slack(wider, edges.soft[tree], edges.block[tree])
-    return np.asarray(extra[:, 1] < USABLE * room)
+    return np.asarray(extra < USABLE * room)
 
 
 def coarsest(labels: Labels, tail: IntArray, head: IntArray, apart: BoolArray) -> Labels:

@@ -6,60 +6,42 @@ import numpy as np
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import compiled
+from convexhc.kernels.components import components
 
 
-def sums_beyond(
-    tail: IntArray, head: IntArray, X: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Sums of the rows of X over the nodes on one side of every edge, and over its whole tree.
-
-    Leaves are cut off one by one, each with what was cut off beyond it. O(n m).
+def sums_beyond(tail: IntArray, head: IntArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums of x over the nodes on one side of every edge, and over its whole tree. O(n).
 
     Examples
     --------
-    >>> here, whole = sums_beyond(np.array([2, 1]), np.array([0, 2]), np.array([[1.0], [2.0], [4.0]]))
-    >>> here.ravel(), whole.ravel()
+    >>> here, whole = sums_beyond(np.array([2, 1]), np.array([0, 2]), np.array([1.0, 2.0, 4.0]))
+    >>> here, whole
     (array([1., 5.]), array([7., 7.]))
     """
+    tree = components(x.size, tail, head, np.ones(tail.size, np.bool_))
     # Edges left at every node, and the sum of their numbers: the edge of a leaf.
     both, number = np.concatenate([tail, head]), np.tile(np.arange(tail.size), 2)
-    degree, link = np.bincount(both, minlength=len(X)), np.zeros(len(X), np.int64)
+    degree, link = np.bincount(both, minlength=x.size), np.zeros(x.size, np.int64)
     np.add.at(link, both, number)
-    here, whole = np.empty((2, tail.size, X.shape[1]))
-    _cut_leaves(tail + head, degree, link, X.copy(), here, whole)
-    return here, whole
+    here = np.empty(tail.size)
+    _cut_leaves(tail + head, degree, link, x.copy(), here)
+    total: FloatArray = np.bincount(tree, x).astype(np.float64)
+    return here, total[tree[tail]]
 
 
 @compiled()
 def _cut_leaves(
-    ends: IntArray,
-    degree: IntArray,
-    link: IntArray,
-    X: FloatArray,
-    here: FloatArray,
-    whole: FloatArray,
+    ends: IntArray, degree: IntArray, link: IntArray, x: FloatArray, here: FloatArray
 ) -> None:
-    """``ends`` is the sum of the ends of every edge."""
-    n, m = X.shape
-    leaves, count = np.empty(ends.size, np.int64), 0
-    for first in range(n):
+    """Cut off leaves, each with what was cut off beyond it; ``ends`` is tail + head."""
+    for first in range(x.size):
         i = first
         while degree[i] == 1:
             e = link[i]
             j = ends[e] - i
-            for k in range(m):
-                here[e, k] = X[i, k]
-                X[j, k] += X[i, k]
+            here[e] = x[i]
+            x[j] += x[i]
             degree[i] = 0
             degree[j] -= 1
             link[j] -= e
-            leaves[count] = i
-            count += 1
             i = j
-    # From the roots back, whose sums are those of their trees.
-    for at in range(count - 1, -1, -1):
-        i = leaves[at]
-        e = link[i]
-        for k in range(m):
-            X[i, k] = X[ends[e] - i, k]
-            whole[e, k] = X[i, k]

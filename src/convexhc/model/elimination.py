@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsm, strsm
 from scipy.linalg.lapack import dpotrf
 from scipy.sparse import csc_array
-from scipy.sparse.linalg import spilu
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.elimination import count_fill, eliminate
@@ -22,6 +21,8 @@ def elimination_order(n: int, tail: IntArray, head: IntArray) -> IntArray:
 
     Restricted to any part of the graph, the order has no more fill there than in the whole.
     """
+    from scipy.sparse.linalg import spilu
+
     degree = np.bincount(tail, minlength=n) + np.bincount(head, minlength=n)
     value = np.concatenate([np.full(2 * tail.size, -1.0), degree + 1.0])
     rows = np.concatenate([tail, head, np.arange(n)])

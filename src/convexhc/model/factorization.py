@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.sparse import csc_array
-from scipy.sparse.linalg import SuperLU, splu
 
 from convexhc._types import FloatArray
 from convexhc.kernels import flows as flow_kernels
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import SuperLU
 
 # Neighbour graphs of points in up to this many dimensions have sparse factors.
 SPATIAL = 3
@@ -32,6 +34,8 @@ def definite_factor(matrix: csc_array) -> SuperLU:
 
     Definite matrices need no pivoting, so the factors are symmetric: L D L'.
     """
+    from scipy.sparse.linalg import splu
+
     return splu(
         matrix,
         permc_spec="MMD_AT_PLUS_A",

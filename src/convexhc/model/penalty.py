@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
-from scipy.sparse.linalg import eigsh
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
@@ -94,6 +93,8 @@ class Differences:
             return 0.0
         if n <= DENSE_NODES:
             return float(self.spectrum.gamma.max()) * (1.0 + 1e-12)
+        from scipy.sparse.linalg import eigsh
+
         start = np.random.default_rng(0).standard_normal(n)
         largest = eigsh(self.laplacian, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
         return float(largest[0]) * (1.0 + 1e-5)
