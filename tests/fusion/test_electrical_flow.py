@@ -359,9 +359,13 @@ def test_a_layered_flow_meets_the_demand_under_conductances_of_any_range(seed, o
     R = rng.normal(size=(20, width))
     pieces = graph.components()[1]
     R -= cluster_means(R, pieces)[pieces]
-    layered = LayeredFlow(edges, 0.1 ** rng.uniform(0.0, orders, graph.n_edges), 20)
+    conductance = 0.1 ** rng.uniform(0.0, orders, graph.n_edges)
+    layered = LayeredFlow(edges, conductance, 20)
     Y = layered.flow(R)
     np.testing.assert_allclose(differences(graph).T @ Y, R, atol=1e-6)
+    # The order of the nodes is one of little fill as well as any other.
+    ordered = LayeredFlow(edges, conductance, 20, ordered=True)
+    np.testing.assert_allclose(ordered.flow(R), Y, atol=1e-6)
     # All three computations of the flow agree.
     every = np.arange(graph.n_edges)
     np.testing.assert_allclose(layered.along(DenseDemand(R), every), Y, atol=1e-6)

@@ -82,6 +82,18 @@ def test_the_direction_solves_the_system_with_and_without_groups(seed, m, l1_rat
     assert np.vdot(early, G) < 0.0
 
 
+@given(seeds, columns, l1_ratios)
+def test_the_direction_does_not_depend_on_the_order_of_the_edges(seed, m, l1_ratio):
+    G, mass, edges, _, here, _ = system(seed, m, l1_ratio)
+    order = np.random.default_rng(seed).permutation(edges.tail.size)
+    shuffled = edges.at(order), here._replace(edge=here.edge[order])
+    one, other = (
+        block_direction(G, mass, *ordered, no_groups(m), 1e-12, 2000)[0]
+        for ordered in ((edges, here), shuffled)
+    )
+    assert_allclose(one, other, atol=1e-8)
+
+
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 def test_without_edges_only_the_mass_remains(m):
     nodes = np.arange(4)

@@ -20,7 +20,6 @@ from convexhc.fusion.pieces import neighbouring_pieces
 from convexhc.kernels.threads import threads_along
 from convexhc.model.problem import FusionProblem
 from convexhc.path.cautions import warned_if_unsolved
-from convexhc.path.checkpoint import Checkpoint
 from convexhc.path.engine import FusionModel, run
 from convexhc.path.graph_model import GraphModel
 from convexhc.path.path import Path
@@ -152,7 +151,11 @@ def run_model(
     """Solve a model at the lam that the options ask for; warn if some were not solved."""
     problem = model.problem
     file = monitor.checkpoint
-    store = None if file is None else Checkpoint(file, provenance.digest, problem)
+    store = None
+    if file is not None:
+        from convexhc.path.checkpoint import Checkpoint
+
+        store = Checkpoint(file, provenance.digest, problem)
     # Sums over points are short: two threads of BLAS take longer than one.
     threads = threads_along(problem.shape, dense=problem.fidelity.dense_products)
     with threads, monitor.listener(lambda: choose_plan(model, options)) as (plan, listen):

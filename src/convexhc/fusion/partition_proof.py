@@ -18,7 +18,7 @@ from convexhc._types import BoolArray, FloatArray, IntArray, Labels
 from convexhc.kernels.components import components, spanning_forest
 from convexhc.kernels.dual_errors import ball_slack
 from convexhc.kernels.edges import Edges
-from convexhc.kernels.forest import rooted_forest, subtree_sums
+from convexhc.kernels.forest import sums_beyond
 from convexhc.kernels.labels import numbered_by_first
 
 # Share of the slack that may be used: the rest is for round-off of the sums.
@@ -108,26 +108,20 @@ def _fitting(
     (1 - |S|/N) sum_S b - |S|/N sum_(A less S) b.
     """
     edges = inner.edges
-    forest = rooted_forest(n, edges.tail[tree], edges.head[tree])
-    beyond = np.flatnonzero(forest.edge >= 0)
-    size = subtree_sums(forest.order, forest.parent, np.ones((n, 1)))[:, 0]
-    share = size[beyond] / size[forest.root[beyond]]
+    tail, head = edges.tail[tree], edges.head[tree]
+    size, whole_size = sums_beyond(tail, head, np.ones(n))
+    share = size / whole_size
 
-    def added(bounds: FloatArray) -> FloatArray:
-        sums = subtree_sums(forest.order, forest.parent, bounds)
-        here, all_of = sums[beyond], sums[forest.root[beyond]]
-        most: FloatArray = (1.0 - 2.0 * share)[:, None] * here + share[:, None] * all_of
-        return most
+    def added(bound: FloatArray) -> FloatArray:
+        here, whole = sums_beyond(tail, head, bound)
+        return np.asarray((1.0 - 2.0 * share) * here + share * whole)
 
-    extra = added((leaving.error + inner.unmet)[:, None])[:, 0]
-    at = tree[forest.edge[beyond]]
-    room = slack[at]
+    extra, room = added(leaving.error + inner.unmet), slack[tree]
     if leaving.signs is not None:
-        wider = np.abs(inner.flow[at]) + added(leaving.signs) / USABLE
-        room = ball_slack(wider, edges.soft[at], edges.block[at])
-    fits = np.empty(tree.size, np.bool_)
-    fits[forest.edge[beyond]] = extra < USABLE * room
-    return fits
+        signs = np.stack([added(bound) for bound in leaving.signs.T], axis=1)
+        wider = np.abs(inner.flow[tree]) + signs / USABLE
+        room = ball_slack(wider, edges.soft[tree], edges.block[tree])
+    return np.asarray(extra < USABLE * room)
 
 
 def coarsest(labels: Labels, tail: IntArray, head: IntArray, apart: BoolArray) -> Labels:

@@ -25,7 +25,7 @@ from convexhc.model.factorization import SPATIAL
 from convexhc.model.fidelity import Proximity
 from convexhc.model.penalty import Differences
 from convexhc.model.problem import FusionProblem, fuse
-from convexhc.solvers.loop import Solution, run
+from convexhc.solvers.loop import OnCheck, Solution, run
 from convexhc.solvers.newton import SemismoothNewton
 
 
@@ -37,10 +37,6 @@ class PointFlowSettings:
     max_rounds: int = 4
     # Load to which the initial flow of an edge is reduced: every edge keeps some slack.
     max_initial_load: float = 0.99
-    # Conductance of an edge, relative to its radius, as a power of its slack 1 - load^2.
-    slack_power: float = 2.0
-    # Boldness of Newton's method: all edges are fused, so that a step is a Laplacian system.
-    boldness: float = 3.0
     # Allowance of Newton's method, in gaps: parts that cost less to merge differ by round-off.
     allowance: float = 100.0
 
@@ -49,13 +45,19 @@ SETTINGS = PointFlowSettings()
 
 
 def complete_point_dual(
-    problem: FusionProblem, solution: Solution, *, gap_tol: float, max_iter: int
+    problem: FusionProblem,
+    solution: Solution,
+    *,
+    gap_tol: float,
+    max_iter: int,
+    on_check: OnCheck | None = None,
 ) -> Solution:
     """Complete the dual inside the clusters of ``solution``, or split clusters without a flow.
 
     The dual between the clusters is kept, that inside them is a warm start. Clusters without a flow
-    are solved as problems of their own, to the duality gap ``gap_tol``. ``n_clusters`` of the
-    result is larger if clusters were split; the centroids of their parts are then a warm start.
+    are solved as problems of their own, to the duality gap ``gap_tol`` or until ``on_check`` stops
+    the run. ``n_clusters`` of the result is larger if clusters were split; the centroids of their
+    parts are then a warm start.
     """
     penalty, labels = problem.penalty, solution.labels
     edges = penalty.edges
@@ -83,9 +85,16 @@ def complete_point_dual(
         dual=dual[at],
         labels=numbered(labels[nodes]),
     )
-    newton = SemismoothNewton(boldness=SETTINGS.boldness, allowance=SETTINGS.allowance * gap_tol)
+    newton = SemismoothNewton(allowance=SETTINGS.allowance * gap_tol)
     found = run(
-        small, newton, start=start, tol=0.0, gap_tol=gap_tol, max_iter=max_iter, check_every=1
+        small,
+        newton,
+        start=start,
+        tol=0.0,
+        gap_tol=gap_tol,
+        max_iter=max_iter,
+        on_check=on_check,
+        check_every=1,
     )
     dual[at] = found.dual
     centroids, part = solution.centroids.copy(), np.zeros(labels.size, np.int64)
@@ -139,12 +148,12 @@ def _improved_flow(
     load = np.sqrt(np.einsum("ek,ek->e", Y, Y)) / radius
     Y *= np.minimum(1.0, limit / np.maximum(load, limit))[:, None]
     slack = 1.0 - np.square(np.minimum(load, limit))
-    residual = demand - edge_kernels.adjoint(Y, edges, labels.size)
+    net = edge_kernels.incidence(edges.tail, edges.head, labels.size)
+    residual = demand - net @ Y
     residual -= fuse(residual, labels)
-    Y += _electrical_flow(edges, radius * slack**SETTINGS.slack_power, residual)
+    Y += _electrical_flow(edges, radius * slack, residual)
     outside = ~well_inside(Y, edges, 1.0)
-    residual = demand - edge_kernels.adjoint(Y, edges, labels.size)
-    unmet, asked = (_squared_norms(X, labels) for X in (residual, demand))
+    unmet, asked = (_squared_norms(X, labels) for X in (demand - net @ Y, demand))
     failed = unmet > ROUND_OFF**2 * asked
     failed[labels[edges.tail[outside]]] = True
     return Y, failed

@@ -43,12 +43,8 @@ class PointsSettings:
     # Factor on the initial penalty parameter of the final run. It starts near the solution, where
     # a large one needs few dual updates.
     final_boldness: float = 100.0
-    # Iterations of the flows, which end in round-off.
-    flow_iterations: int = 30
-    # Stop a run after this many iterations without progress: its fusions may bar a smaller gap.
+    # Stop a run after this many iterations without a smaller gap: its fusions may bar one.
     patience: int = 10
-    # Progress is a gap below this share of the smallest one so far.
-    progress_ratio: float = 0.9
     # An edge is settled if its dual is inside this share of its ball.
     settled_share: float = 0.95
     # How often clusters may be split before the full problem is solved without contraction.
@@ -93,7 +89,8 @@ def solve_points(
             problem,
             found,
             gap_tol=SETTINGS.flow_gap * tol * scale,
-            max_iter=SETTINGS.flow_iterations,
+            max_iter=max_iter,
+            on_check=_stagnation_check(),
         )
         n_iter += flows.n_iter
         certificate = problem.certify(found.centroids, flows.dual)
@@ -148,12 +145,12 @@ def _run(
 
 
 def _stagnation_check() -> Callable[[int, Certificate], bool]:
-    """A callback that stops a run when its gap has not fallen for some iterations."""
+    """A callback that stops a run whose gap has not fallen for some iterations."""
     best, since = np.inf, 0
 
     def check(n_iter: int, certificate: Certificate) -> bool:
         nonlocal best, since
-        if certificate.gap < SETTINGS.progress_ratio * best:
+        if certificate.gap < best:
             best, since = certificate.gap, n_iter
         return n_iter - since >= SETTINGS.patience
 

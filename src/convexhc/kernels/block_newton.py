@@ -206,10 +206,7 @@ _System = tuple[int, FloatArray, Edges, Blocks, Groups, FloatArray]
 def _apply(system: _System, x: FloatArray, out: FloatArray) -> float:
     """Write (mass + D'H D) x to ``out``; return its inner product with x. O(E m^2)."""
     m, mass, edges, at, _, _ = system
-    inner = 0.0
-    for i in range(mass.size):
-        for k in range(m):
-            out[i * m + k] = mass[i] * x[i * m + k]
+    _multiply_by_mass(m, mass, x, out)
     for e in range(edges.tail.size):
         i, j = edges.tail[e] * m, edges.head[e] * m
         for k in range(m):
@@ -218,9 +215,79 @@ def _apply(system: _System, x: FloatArray, out: FloatArray) -> float:
                 image += at.edge[e, k, q] * (x[i + q] - x[j + q])
             out[i + k] += image
             out[j + k] -= image
+    return _inner(x, out)
+
+
+@compiled(fastmath=FAST, inline=True)
+def _multiply_by_mass(m: int, mass: FloatArray, x: FloatArray, out: FloatArray) -> None:
+    for i in range(mass.size):
+        for k in range(m):
+            out[i * m + k] = mass[i] * x[i * m + k]
+
+
+@compiled(fastmath=FAST, inline=True)
+def _inner(x: FloatArray, y: FloatArray) -> float:
+    total = 0.0
     for k in range(x.size):
-        inner += x[k] * out[k]
-    return inner
+        total += x[k] * y[k]
+    return total
+
+
+# Edges with the same tail follow each other: its row is read and written once for all of them.
+# With two columns that takes half the time, with three two thirds.
+@compiled(fastmath=FAST, inline=True)
+def _apply_2(system: _System, x: FloatArray, out: FloatArray) -> float:
+    """`_apply` to two columns."""
+    _, mass, edges, at, _, _ = system
+    _multiply_by_mass(2, mass, x, out)
+    i, x0, x1, sum0, sum1 = 0, x[0], x[1], 0.0, 0.0
+    for e in range(edges.tail.size):
+        if 2 * edges.tail[e] != i:
+            out[i] += sum0
+            out[i + 1] += sum1
+            i = 2 * edges.tail[e]
+            x0, x1, sum0, sum1 = x[i], x[i + 1], 0.0, 0.0
+        j, block = 2 * edges.head[e], at.edge[e]
+        d0, d1 = x0 - x[j], x1 - x[j + 1]
+        image0 = block[0, 0] * d0 + block[0, 1] * d1
+        image1 = block[0, 1] * d0 + block[1, 1] * d1
+        sum0 += image0
+        sum1 += image1
+        out[j] -= image0
+        out[j + 1] -= image1
+    out[i] += sum0
+    out[i + 1] += sum1
+    return _inner(x, out)
+
+
+@compiled(fastmath=FAST, inline=True)
+def _apply_3(system: _System, x: FloatArray, out: FloatArray) -> float:
+    """`_apply` to three columns."""
+    _, mass, edges, at, _, _ = system
+    _multiply_by_mass(3, mass, x, out)
+    i, x0, x1, x2, sum0, sum1, sum2 = 0, x[0], x[1], x[2], 0.0, 0.0, 0.0
+    for e in range(edges.tail.size):
+        if 3 * edges.tail[e] != i:
+            out[i] += sum0
+            out[i + 1] += sum1
+            out[i + 2] += sum2
+            i = 3 * edges.tail[e]
+            x0, x1, x2, sum0, sum1, sum2 = x[i], x[i + 1], x[i + 2], 0.0, 0.0, 0.0
+        j, block = 3 * edges.head[e], at.edge[e]
+        d0, d1, d2 = x0 - x[j], x1 - x[j + 1], x2 - x[j + 2]
+        image0 = block[0, 0] * d0 + block[0, 1] * d1 + block[0, 2] * d2
+        image1 = block[0, 1] * d0 + block[1, 1] * d1 + block[1, 2] * d2
+        image2 = block[0, 2] * d0 + block[1, 2] * d1 + block[2, 2] * d2
+        sum0 += image0
+        sum1 += image1
+        sum2 += image2
+        out[j] -= image0
+        out[j + 1] -= image1
+        out[j + 2] -= image2
+    out[i] += sum0
+    out[i + 1] += sum1
+    out[i + 2] += sum2
+    return _inner(x, out)
 
 
 @compiled(fastmath=FAST, inline=True)
@@ -262,7 +329,7 @@ def _solve(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool
 def _solve_2(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
     _, mass, edges, at, groups, pooled = system
     return conjugate_gradients(
-        _apply, _precondition, (2, mass, edges, at, groups, pooled), work, tol, 0.0, max_iter
+        _apply_2, _precondition, (2, mass, edges, at, groups, pooled), work, tol, 0.0, max_iter
     )
 
 
@@ -270,7 +337,7 @@ def _solve_2(system: _System, work: FloatArray, tol: float, max_iter: int) -> bo
 def _solve_3(system: _System, work: FloatArray, tol: float, max_iter: int) -> bool:
     _, mass, edges, at, groups, pooled = system
     return conjugate_gradients(
-        _apply, _precondition, (3, mass, edges, at, groups, pooled), work, tol, 0.0, max_iter
+        _apply_3, _precondition, (3, mass, edges, at, groups, pooled), work, tol, 0.0, max_iter
     )
 
 

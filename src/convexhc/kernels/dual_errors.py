@@ -47,6 +47,8 @@ def ball_slack(Y: FloatArray, soft: FloatArray, block: FloatArray) -> FloatArray
 
     Exact without a soft part. Outside the dual ball, minus a bound on the distance to it. O(E m).
     """
+    if not soft.any():
+        return np.asarray(block - lengths(Y))
     out = np.empty(Y.shape[0])
     for some in blocks(Y.shape):
         Z = np.abs(Y[some])

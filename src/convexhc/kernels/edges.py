@@ -89,11 +89,16 @@ def differences(C: FloatArray, edges: Edges) -> FloatArray:
 
 def adjoint(Y: FloatArray, edges: Edges, n: int) -> FloatArray:
     """D' Y: sum over outgoing minus sum over incoming edges of every node. O(E m)."""
-    size = edges.tail.size
-    ends = np.column_stack([edges.tail, edges.head]).ravel()
-    signs = np.tile([1.0, -1.0], size)
-    incidence = csc_array((signs, ends, np.arange(0, 2 * size + 1, 2)), shape=(n, size))
-    return np.asarray(incidence @ Y)
+    return np.asarray(incidence(edges.tail, edges.head, n) @ Y)
+
+
+def incidence(tail: IntArray, head: IntArray, n: int) -> csc_array:
+    """D' as a sparse matrix. O(E)."""
+    size = tail.size
+    ends, signs = np.empty((size, 2), np.int32), np.empty((size, 2))
+    ends[:, 0], ends[:, 1], signs[:] = tail, head, (1.0, -1.0)
+    first = np.arange(0, 2 * size + 1, 2, dtype=np.int32)
+    return csc_array((signs.ravel(), ends.ravel(), first), shape=(n, size))
 
 
 def separations(C: FloatArray, edges: Edges) -> tuple[FloatArray, FloatArray]:
@@ -135,6 +140,11 @@ def project_dual(Y: Real, edges: Edges, out: FloatArray) -> None:
         return
     if out is not Y:
         out[:] = Y
+    if not edges.soft.any():
+        norm = lengths(out)
+        beyond = np.flatnonzero(norm > edges.block)
+        out[beyond] *= (edges.block[beyond] / norm[beyond])[:, None]
+        return
     for some in blocks(Y.shape):
         inside, block = out[some], edges.block[some]
         kept = np.abs(inside)

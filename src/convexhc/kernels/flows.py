@@ -16,7 +16,7 @@ from scipy.sparse import csc_array
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
-from convexhc.kernels.edges import Edges, adjoint
+from convexhc.kernels.edges import Edges, incidence
 from convexhc.kernels.rows import lengths
 from convexhc.kernels.threads import WORTH_SHARING, thread_count
 
@@ -212,12 +212,11 @@ def scaled_inside(
     The flow between clusters is met first. The factor of a cluster is the least-squares fit to the
     rest of ``wanted`` (n x m), clipped to between zero and ``most``. O(E m).
     """
-    group = labels[edges.tail]
-    inside = group == labels[edges.head]
-    within, n = np.flatnonzero(inside), labels.size
-    had = adjoint(Y[within], edges.at(within), n)
-    between = np.flatnonzero(~inside)
-    rest = wanted - adjoint(Y[between], edges.at(between), n)
+    group, net = labels[edges.tail], incidence(edges.tail, edges.head, labels.size)
+    within = np.flatnonzero(group == labels[edges.head])
+    inside = np.zeros_like(Y)
+    inside[within] = Y[within]
+    had, rest = net @ inside, wanted - net @ (Y - inside)
     along, squares = (np.bincount(labels, np.einsum("ik,ik->i", X, had)) for X in (rest, had))
     factor = np.divide(along, squares, out=np.ones_like(along), where=squares > 0.0)
     factor[squares > 0.0] = factor[squares > 0.0].clip(0.0, most)

@@ -175,6 +175,8 @@ _GENERAL_RESPONSE = {2: _response_2, 3: _response_3}
 
 def well_inside(Y: FloatArray, edges: Edges, share: float) -> BoolArray:
     """Whether every row of Y is in its dual ball scaled by ``share``. O(E m)."""
+    if not edges.soft.any():
+        return np.asarray(lengths(Y) <= share * edges.block)
     out = np.empty(Y.shape[0], np.bool_)
     for some in blocks(Y.shape):
         over = np.maximum(np.abs(Y[some]) - share * edges.soft[some, None], 0.0)

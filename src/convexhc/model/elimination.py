@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsm, strsm
 from scipy.linalg.lapack import dpotrf
 from scipy.sparse import csc_array
-from scipy.sparse.linalg import spilu
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.elimination import count_fill, eliminate
@@ -22,6 +21,8 @@ def elimination_order(n: int, tail: IntArray, head: IntArray) -> IntArray:
 
     Restricted to any part of the graph, the order has no more fill there than in the whole.
     """
+    from scipy.sparse.linalg import spilu
+
     degree = np.bincount(tail, minlength=n) + np.bincount(head, minlength=n)
     value = np.concatenate([np.full(2 * tail.size, -1.0), degree + 1.0])
     rows = np.concatenate([tail, head, np.arange(n)])
@@ -48,7 +49,8 @@ class Elimination:
     def __init__(self, n: int, tail: IntArray, head: IntArray, grounded: IntArray) -> None:
         self.n, self.tail, self.head, self.grounded = n, tail, head, grounded
         low, high = np.minimum(tail, head), np.maximum(tail, head)
-        self._edge = np.argsort(high, kind="stable")
+        # Numbers of 16 bits are sorted by counting: a fifth of the time.
+        self._edge = np.argsort(high.astype(np.uint16) if n < 2**16 else high, kind="stable")
         self._start = np.concatenate([[0], np.cumsum(np.bincount(high, minlength=n))])
         self._other = low[self._edge]
 
@@ -79,7 +81,8 @@ class Elimination:
 
     def ground(self, conductance: FloatArray) -> FloatArray:
         """What is added to the degrees of the grounded nodes."""
-        return np.maximum(self._degree(conductance)[self.grounded], 1e-300)
+        degree = self._degree(conductance)[self.grounded]
+        return np.where(degree > 0.0, degree, 1.0)
 
     def _degree(self, conductance: FloatArray) -> FloatArray:
         tail, head = (np.bincount(end, conductance, self.n) for end in (self.tail, self.head))

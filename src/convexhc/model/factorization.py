@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.sparse import csc_array
-from scipy.sparse.linalg import SuperLU, splu
 
 from convexhc._types import FloatArray
 from convexhc.kernels import flows as flow_kernels
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import SuperLU
 
 # Neighbour graphs of points in up to this many dimensions have sparse factors.
 SPATIAL = 3
@@ -27,15 +29,16 @@ DENSE_NODES = 400
 DENSE_FACTOR_NODES = 3000
 
 
-def definite_factor(matrix: csc_array, *, ordered: bool = False) -> SuperLU:
-    """Factor a symmetric positive definite matrix, by minimum degree unless it is ``ordered``.
+def definite_factor(matrix: csc_array) -> SuperLU:
+    """Factor a symmetric positive definite matrix, by minimum degree.
 
-    Definite matrices need no pivoting, so the factors are symmetric: L D L'. To find the order
-    takes nearly half of the time.
+    Definite matrices need no pivoting, so the factors are symmetric: L D L'.
     """
+    from scipy.sparse.linalg import splu
+
     return splu(
         matrix,
-        permc_spec="NATURAL" if ordered else "MMD_AT_PLUS_A",
+        permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
@@ -68,8 +71,7 @@ class SparseFactor:
 class Factor(SparseFactor):
     """L D L' of a symmetric positive definite matrix, for many right-hand sides.
 
-    ``rows`` are its rows in elimination order, ``place`` the position of every row there. The rows
-    of the matrix may be ``ordered`` for little fill already.
+    ``rows`` are its rows in elimination order, ``place`` the position of every row there.
     """
 
     @classmethod
@@ -81,8 +83,8 @@ class Factor(SparseFactor):
         factor = cls(matrix)
         return factor if factor.value.size <= FACTOR_DENSITY * size else None
 
-    def __init__(self, matrix: csc_array, *, ordered: bool = False) -> None:
-        factor = definite_factor(matrix, ordered=ordered)
+    def __init__(self, matrix: csc_array) -> None:
+        factor = definite_factor(matrix)
         lower = factor.L
         # Drop the unit diagonal by hand: scipy is slow on thousands of small systems.
         counts = np.diff(lower.indptr)

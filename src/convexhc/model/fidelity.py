@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
-from scipy.sparse.linalg import eigsh
 
 from convexhc._types import FloatArray, Labels
 from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
@@ -144,6 +143,8 @@ class KernelMatrix:
         if not self.sparse.data.any():
             return 0.0
         start = np.random.default_rng(0).random(self.n)
+        from scipy.sparse.linalg import eigsh
+
         found = eigsh(self.sparse, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
         return float(found[0]) * (1.0 + 1e-5)
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import eigsh
+from scipy.sparse import csc_array, csr_array
 
 from convexhc._types import FloatArray, IntArray
 from convexhc.graph import Graph
@@ -75,6 +74,11 @@ class Differences:
         return np.argsort(elimination_order(graph.n, graph.tail, graph.head))
 
     @cached_property
+    def adjoint(self) -> csc_array:
+        """D', from a dual to what it delivers to every node, before the metric."""
+        return edge_kernels.incidence(self.graph.tail, self.graph.head, self.graph.n)
+
+    @cached_property
     def laplacian(self) -> csr_array:
         """D'D, the Laplacian of the stiffness, in coordinates scaled by sqrt(mass)."""
         plain = laplacian(self.graph, self.stiffness).tocoo()
@@ -90,6 +94,8 @@ class Differences:
             return 0.0
         if n <= DENSE_NODES:
             return float(self.spectrum.gamma.max()) * (1.0 + 1e-12)
+        from scipy.sparse.linalg import eigsh
+
         start = np.random.default_rng(0).standard_normal(n)
         largest = eigsh(self.laplacian, k=1, v0=start, return_eigenvectors=False, tol=1e-6)
         return float(largest[0]) * (1.0 + 1e-5)
@@ -155,8 +161,7 @@ class Fusion:
 
     def pull(self, Y: FloatArray) -> FloatArray:
         """D'Y, as a gradient in the metric. O(E m)."""
-        sums = edge_kernels.adjoint(Y, self.edges, self.differences.graph.n)
-        return self.metric.represent(sums)
+        return self.metric.represent(np.asarray(self.differences.adjoint @ Y))
 
     def minorant(self, C: FloatArray, Y: FloatArray) -> tuple[float, FloatArray]:
         """The linear function <D'Y, .>: below the penalty for any Y in the dual balls."""

@@ -15,7 +15,8 @@ from convexhc.graph import Graph
 from convexhc.kernels.components import components
 from convexhc.kernels.flows import potentials
 from convexhc.kernels.rows import group_means
-from convexhc.model.factorization import DENSE_FACTOR_NODES, Factor
+from convexhc.model.elimination import DenseFactor, Elimination
+from convexhc.model.factorization import DENSE_FACTOR_NODES, Factor, SparseFactor
 
 # Least conductance of the edges that join the pieces of a layer, relative to the largest: the
 # potentials across weaker edges would swamp those across the others in double precision.
@@ -106,6 +107,8 @@ class Layer:
         """
         found: list[Layer] = []
         piece, left = np.arange(n), np.arange(conductance.size)
+        if left.size and conductance.min() >= _WEAKEST * conductance.max():
+            return [cls(left, ends, conductance, piece, ordered)]
         while left.size:
             (tail, head), c = piece[ends[:, left]], conductance[left]
             count = int(piece.max()) + 1
@@ -146,26 +149,47 @@ class Layer:
         return components(int(self.piece.max()) + 1, tail, head, np.ones(tail.size, np.bool_))
 
     @cached_property
-    def _factor(self) -> Factor:
-        """Factor, with the node of largest degree of every component grounded: same flows."""
+    def _degree(self) -> FloatArray:
+        """Sum of the conductances at every piece."""
         n, (tail, head), c = int(self.piece.max()) + 1, self.between, self.conductance
-        degree: FloatArray = np.asarray(
-            np.bincount(tail, c, n) + np.bincount(head, c, n), np.float64
-        )
-        order = np.argsort(-degree, kind="stable")
-        ground = order[np.unique(self._component[order], return_index=True)[1]]
-        degree[ground] = 2.0 * degree[ground]
+        return np.asarray(np.bincount(tail, c, n) + np.bincount(head, c, n), np.float64)
+
+    @cached_property
+    def _ground(self) -> IntArray:
+        """The piece of largest degree of every component: grounding it changes no flow."""
+        order = np.argsort(self._degree, kind="stable")
+        ground = np.empty(int(self._component.max()) + 1, np.int64)
+        # The last number written to a place stays.
+        ground[self._component[order]] = order
+        return ground
+
+    @cached_property
+    def _ordered_factor(self) -> SparseFactor | DenseFactor:
+        """Factor with the rows in their order."""
+        n, (tail, head) = self._degree.size, self.between
+        return Elimination(n, tail, head, self._ground).factor(self.conductance)
+
+    @cached_property
+    def _factor(self) -> Factor:
+        """Factor in an order of its own."""
+        (tail, head), c, degree = self.between, self.conductance, self._degree.copy()
+        n = degree.size
+        degree[self._ground] *= 2.0
         degree[degree == 0.0] = 1.0
         nodes = np.arange(n)
         rows, columns = np.concatenate([tail, head, nodes]), np.concatenate([head, tail, nodes])
         value = np.concatenate([-c, -c, degree])
-        return Factor(csc_array((value, (rows, columns)), shape=(n, n)), ordered=self.ordered)
+        return Factor(csc_array((value, (rows, columns)), shape=(n, n)))
 
     def potentials(self, R: FloatArray, *, factored: bool = True) -> FloatArray:
         """Solve L X = R, one row per piece, by a sparse factor or, where it fills in, without."""
         if not factored:
             largest = int(np.bincount(self._component).max())
             return self._dense(R) if largest <= DENSE_FACTOR_NODES else self._conjugate_gradients(R)
+        if self.ordered:
+            X = R.copy()
+            self._ordered_factor.solve(X)
+            return X
         rows, out = self._factor.rows, np.empty_like(R)
         X = np.ascontiguousarray(R[rows])
         self._factor.solve(X)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from convexhc._types import FloatArray, Labels
-from convexhc.metrics import effective_rank
 from convexhc.model.proof import Proof, pack_proofs, unpack_proofs
 from convexhc.solvers.solution import Status
 
@@ -66,6 +65,8 @@ class Level:
     @cached_property
     def effective_rank(self) -> float:
         """Effective rank of the similarities between centroids. O(c^2 N + c^3) for c clusters."""
+        from convexhc.metrics import effective_rank
+
         if self.rank is not None:
             return self.rank
         if self.cluster_centroids is None or self.similarity is None or not self.similarity.nnz:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
-from scipy.sparse.linalg import eigsh
 
 from convexhc._checks import checked_count
 from convexhc._types import FloatArray
@@ -86,6 +85,8 @@ def leading_eigenpairs(matrix: sparse.csr_array, count: int) -> tuple[FloatArray
         values, vectors = eigh(matrix.toarray(), subset_by_index=(n - count, n - 1))
     else:
         start = np.random.default_rng(0).standard_normal(n)
+        from scipy.sparse.linalg import eigsh
+
         values, vectors = eigsh(matrix, k=count, which="LA", v0=start)
     order = np.argsort(values)[::-1]
     values, vectors = values[order], vectors[:, order]
