@@ -117,7 +117,8 @@ class GraphModel:
         )
         if found is None:
             return None
-        found, tol = self._settled(problem, found)
+        # Merged clusters have to be settled, too.
+        found, tol = self._settled(problem, merge_clusters(problem, found))
         found = merge_clusters(problem, found)
         found = replace(found, proof=prove_graph(problem, found, thorough=self.prove))
         if not self.prove:
