@@ -64,6 +64,7 @@ class GraphModel:
     max_iter: int
     descending: bool = False  # start from one group per component instead of single nodes
     prove: bool = False  # solve more accurately wherever the partition is not proven
+    efforts: tuple[Effort, ...] | None = None  # to settle labels, if not those of a path
     features: None = None
 
     @property
@@ -117,15 +118,25 @@ class GraphModel:
         )
         if found is None:
             return None
-        # Merged clusters have to be settled, too.
-        found, tol = self._settled(problem, merge_clusters(problem, found))
-        found = merge_clusters(problem, found)
+        found, tol = self.settled(problem, found)
         found = replace(found, proof=prove_graph(problem, found, thorough=self.prove))
         if not self.prove:
             return found
         return prove_tighter(problem, found, self._choose, tol=tol, max_iter=self.max_iter)
 
-    def _settled(
+    def settled(
+        self, problem: FusionProblem, found: ContractedSolution
+    ) -> tuple[ContractedSolution, float]:
+        """The solution with settled labels, and the tolerance it reached.
+
+        Clusters are merged where that lowers the objective, before as well: those have to be
+        settled, too.
+        """
+        merged = merge_clusters(problem, found)
+        found, tol = self._more_accurate(problem, merged)
+        return (found if found is merged else merge_clusters(problem, found)), tol
+
+    def _more_accurate(
         self, problem: FusionProblem, found: ContractedSolution
     ) -> tuple[ContractedSolution, float]:
         """The solution, more accurate if its labels are in doubt, and the tolerance it reached.
@@ -133,7 +144,8 @@ class GraphModel:
         On large graphs labels are taken as they are.
         """
         small = found.small
-        effort = next((each for each in _EFFORTS if self.graph.n <= each.nodes), None)
+        efforts = _EFFORTS if self.efforts is None else self.efforts
+        effort = next((each for each in efforts if self.graph.n <= each.nodes), None)
         if small.status is not Status.SOLVED or effort is None:
             return found, self.tol
         on_groups = found.contraction.problem.at(problem.lam)
