@@ -140,7 +140,9 @@ def solve(
                 on_check=lambda n_iter, halved: listen(n_iter, halved.scaled(2.0)),
             )
             found = ContractedSolution(alone(problem), solution)
-            if tol == options.tol and solution.status is Status.SOLVED:
+            # Without a penalty nothing is fused, though a singular kernel would allow it.
+            first = tol == options.tol and problem.lam > 0.0
+            if first and solution.status is Status.SOLVED:
                 found, tol = model.settled(problem, found)
                 solution = found.small
             proof = prove_graph(problem, found, thorough=options.prove)
