@@ -255,11 +255,14 @@ def test_a_saved_path_whose_arrays_contradict_each_other_is_refused(tmp_path):
         "partitions": np.full_like(arrays["partitions"], 10**6),
         "components": arrays["components"][:-1],
         "lam": arrays["lam"][::-1],
+        # Its tree would refuse them later, and not name the file.
+        " lam": arrays["lam"] - 1.0,
+        "lam ": np.array([0.1, 1.7e308]),
         "seconds": np.array(["a", "b"]),
         "status": np.array(["X", "Y"]),
         "graph_head": arrays["graph_head"] + 10**6,
     }.items():
-        np.savez(file, **{**arrays, name: value})
+        np.savez(file, **{**arrays, name.strip(): value})
         with pytest.raises(ValueError, match=r"path\.npz: not a valid path"):
             Path.load(file)
 

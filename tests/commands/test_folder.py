@@ -304,3 +304,20 @@ def test_a_record_of_another_program_is_refused(
     (out / "run.json").write_text(json.dumps({**run, "seconds": "long"}))
     assert main(["info", str(out)]) == 2
     assert "seconds is 'long'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"), [("similarity", "x"), ("shift", "x"), ("shift", 1e308)]
+)
+def test_a_record_with_another_similarity_is_refused(
+    entry: str, value: object, edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["fit", str(edges), "-o", str(out), *ONE]) == 0
+    record = json.loads((out / "run.json").read_text())
+    (out / "run.json").write_text(json.dumps({**record, entry: value}))
+    capsys.readouterr()
+    assert main(["report", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert f"run.json: not a valid record of a run (fit again with --force): {entry}" in said
+    assert said.count("\n") == 1

@@ -4,8 +4,8 @@
 
 Singular, indefinite by round-off, badly scaled, disconnected, with twins and with zeros: every
 problem must be solved, refused by ValueError or TypeError, or end with a status that says why not.
-Anything else is a failure: another exception, a warning, a death, more than 60 s, a gap below zero
-by more than round-off, a value that is not finite, a cluster whose rows differ.
+Anything else is a failure: another exception, a warning, a death, more than 60 s of CPU time, a gap
+below zero by more than round-off, a value that is not finite, a cluster whose rows differ.
 """
 
 from __future__ import annotations

@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 
 from scipy import sparse
 
+from convexhc._checks import LARGEST, checked_number, named
 from convexhc._files import InUse, atomic_write, locked, remove_partial, write_text
 from convexhc._types import FloatArray
+from convexhc.api.clustering import SIMILARITIES
 from convexhc.commands.messages import Refusal
 from convexhc.export.csv_table import cell, csv_text, node_table
 from convexhc.graph import Graph
@@ -40,6 +42,7 @@ FILES = (
 LINKAGE = ("left", "right", "lam", "size")
 # Written only if resamples were asked for.
 SUPPORT_FILES = ("support.csv", "support_nodes.csv", "support_levels.csv", "support.npz")
+_RECORD = "record of a run (fit again with --force)"
 # Entries of run.json and begun.json that the commands use, and their types.
 RUN: Mapping[str, tuple[type, ...]] = {
     "convexhc": (str,),
@@ -238,7 +241,12 @@ class Folder(RunFolder):
                 f"{self.root} holds no finished run: make one with "
                 f"convexhc fit GRAPH -o {self.root}."
             )
-        return read_record(self.record, RUN)
+        run = read_record(self.record, RUN)
+        with border(self.record, _RECORD):
+            named("similarity", run["similarity"], dict.fromkeys(SIMILARITIES))
+            if run["shift"] not in (None, "auto"):
+                checked_number("shift", run["shift"], upper=LARGEST)
+        return run
 
     def beginning(self) -> dict[str, Any]:
         """How the unfinished run was begun."""
@@ -276,7 +284,7 @@ def resume_command(given: Sequence[str]) -> str:
 
 def read_record(file: File, expected: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
     """Read a record; ValueError unless it has the expected entries."""
-    with border(file, "record of a run (fit again with --force)"):
+    with border(file, _RECORD):
         record = json.loads(file.read_text(encoding="utf-8"))
         if not isinstance(record, dict):
             raise ValueError("it holds no entries")

@@ -68,6 +68,7 @@ class GraphModel:
     max_iter: int
     descending: bool = False  # start from one group per component instead of single nodes
     prove: bool = False  # solve more accurately wherever the partition is not proven
+    thorough_nodes: int = _THOROUGH_NODES  # up to so many, labels are settled thoroughly
     features: None = None
 
     @property
@@ -119,18 +120,37 @@ class GraphModel:
             tol=self.tol,
             max_iter=self.max_iter,
             max_groups=max_groups,
-            doubt=Unsteady if _THOROUGH_NODES < self.graph.n <= _SETTLED_NODES else None,
+            doubt=self.doubt,
         )
         if found is None:
             return None
-        found, tol = self._settled(problem, found, max_groups)
-        found = merge_clusters(problem, found)
+        found, tol = self.settled(problem, found, max_groups)
         found = replace(found, proof=prove_graph(problem, found, thorough=self.prove))
         if not self.prove:
             return found
         return prove_tighter(problem, found, self._choose, tol=tol, max_iter=self.max_iter)
 
-    def _settled(
+    @property
+    def doubt(self) -> type[Unsteady] | None:
+        """Doubt about labels within a run, where they are not settled thoroughly after it."""
+        return Unsteady if self.thorough_nodes < self.graph.n <= _SETTLED_NODES else None
+
+    def settled(
+        self,
+        problem: FusionProblem,
+        found: ContractedSolution,
+        max_groups: int | None = None,
+    ) -> tuple[ContractedSolution, float]:
+        """The solution with settled labels, and the tolerance it reached.
+
+        Clusters are merged where that lowers the objective, before as well: those have to be
+        settled, too.
+        """
+        merged = merge_clusters(problem, found)
+        found, tol = self._more_accurate(problem, merged, max_groups)
+        return (found if found is merged else merge_clusters(problem, found)), tol
+
+    def _more_accurate(
         self, problem: FusionProblem, found: ContractedSolution, max_groups: int | None
     ) -> tuple[ContractedSolution, float]:
         """The solution, more accurate if its labels are in doubt, and the tolerance it reached.
@@ -162,7 +182,7 @@ class GraphModel:
 
     @cached_property
     def _effort(self) -> Effort | None:
-        if self.graph.n <= _THOROUGH_NODES:
+        if self.graph.n <= self.thorough_nodes:
             return _THOROUGH
         plain = self.graph.n <= _SETTLED_NODES
         plain = plain and not isinstance(self._choose(self.problem), ReportsLabels)

@@ -14,7 +14,7 @@ from convexhc.path.level import pack_levels, unpack_levels
 from convexhc.provenance import Provenance
 from convexhc.similarity.neighbors import Density
 from convexhc.similarity.structure import Structure
-from convexhc.tree.nested_partitions import first_members
+from convexhc.tree.nested_partitions import checked_lambdas, first_members
 
 if TYPE_CHECKING:
     from convexhc.path.path import Path
@@ -79,8 +79,7 @@ def checked_path(path: Path) -> Path:
             centroids is None or _is_numeric(centroids, (level.n_clusters, None)),
             f"the centroids at lam {level.lam} are not one per cluster",
         )
-    lambdas = path.lambdas
-    _require(bool(np.isfinite(lambdas).all() and (np.diff(lambdas) > 0).all()), "its lam must rise")
+    checked_lambdas(path.lambdas)
     features, density, graph = path.given_features, path.density, path.graph
     _require(features is None or _is_numeric(features, (n, None)), "its features are not n rows")
     if density is not None:

@@ -32,11 +32,12 @@ def path_estimate(problem: FusionProblem, method: str, *, keep: bool, solved: in
 
     Bisection of lam holds up to about six solutions, each of five (n x m) arrays (centroids,
     multipliers, the contracted data, eigenvectors of the differences and their inverse) and an
-    (E x m) array. Kept centroids have one row per cluster, half of the nodes on average, at
-    ``solved`` values of lam.
+    (E x m) array. Settling labels holds a solution beside the one it goes on from, and a proof the
+    errors of the duals: an (E x m) array each. Kept centroids have one row per cluster, half of the
+    nodes on average, at ``solved`` values of lam.
     """
     n, m = problem.shape
-    ahead = 6 * 8 * m * (5 * n + _edges(problem))
+    ahead = 8 * m * (6 * 5 * n + (6 + 2) * _edges(problem))
     return estimate(problem, method) + ahead + (8 * solved * n * m // 2 if keep else 0)
 
 
