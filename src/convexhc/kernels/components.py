@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexhc._types import IntArray
+from convexhc._types import BoolArray, IntArray
 from convexhc.kernels.compile import compiled
 
 
-def components(n: int, tail: IntArray, head: IntArray, joined: NDArray[np.bool_]) -> IntArray:
+def components(n: int, tail: IntArray, head: IntArray, joined: BoolArray) -> IntArray:
     """Components of n nodes under the edges marked ``joined``, numbered by first occurrence.
 
     O(n + E), nearly.
@@ -33,7 +32,8 @@ def spanning_forest(n: int, tail: IntArray, head: IntArray, order: IntArray) -> 
     >>> spanning_forest(3, *circle, np.array([2, 0, 1]))
     array([2, 0])
     """
-    joining = _joining(np.arange(n), _read_only(tail), _read_only(head), order)
+    joining = np.zeros(order.size, np.bool_)
+    _mark_joining(np.arange(n), _read_only(tail), _read_only(head), order, joining)
     chosen: IntArray = order[joining]
     return chosen
 
@@ -75,14 +75,14 @@ def _united(parent: IntArray, tail: IntArray, head: IntArray) -> IntArray:
 
 
 @compiled()
-def _joining(
-    parent: IntArray, tail: IntArray, head: IntArray, order: IntArray
-) -> NDArray[np.bool_]:
-    """Whether every edge of the order joins two trees of those before it."""
-    out = np.zeros(order.size, np.bool_)
+def _mark_joining(
+    parent: IntArray, tail: IntArray, head: IntArray, order: IntArray, out: BoolArray
+) -> None:
+    """Mark the edges of the order that join two trees of those before them."""
     for p in range(order.size):
         i, j = _root(parent, tail[order[p]]), _root(parent, head[order[p]])
-        if i != j:
-            parent[max(i, j)] = min(i, j)
-            out[p] = True
-    return out
+        if i < j:
+            parent[j] = i
+        elif j < i:
+            parent[i] = j
+        out[p] = i != j
