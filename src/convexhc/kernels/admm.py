@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, compiled
-from convexhc.kernels.threads import thread_count
+from convexhc.kernels.threads import runs_for
 
 Real = NDArray[Any]
-
-# Entries from which a pass is long enough for threads.
-_WORTH_SHARING = 250_000
 
 
 class EntryStep(NamedTuple):
@@ -44,40 +41,42 @@ def nonnegativity_update(C: Real, W: Real, tau: float, relax: float) -> EntrySte
 
     W <- S + tau (relax C + (1 - relax) V), of which S and V are the new parts.
     """
-    squares, real = np.empty((4, len(C))), C.dtype.type
-    shared = thread_count() > 1 and C.size > _WORTH_SHARING
-    (_nonnegativity_threaded if shared else _nonnegativity)(C, W, real(tau), real(relax), squares)
+    squares, real, runs = np.empty((4, len(C))), C.dtype.type, runs_for(4 * C.size)
+    if runs > 1:
+        _nonnegativity_threaded(runs, C, W, real(tau), real(relax), squares)
+    else:
+        _nonnegativity(0, len(C), C, W, real(tau), real(relax), squares)
     apart, moved, dual, copies = squares.sum(axis=1).tolist()
     return EntryStep(apart / tau**2, moved / tau**2, dual, copies / tau**2)
 
 
 @compiled(fastmath=FAST)
-def _nonnegativity_row(i: int, C: Real, W: Real, tau: Any, relax: Any, squares: FloatArray) -> None:
+def _nonnegativity(
+    first: int, last: int, C: Real, W: Real, tau: Any, relax: Any, squares: FloatArray
+) -> None:
     zero = tau - tau
-    apart, moved, dual, copies = zero, zero, zero, zero
-    for k in range(C.shape[1]):
-        old = W[i, k] if W[i, k] > zero else zero
-        x = W[i, k] + relax * (tau * C[i, k] - old)
-        new = x if x > zero else zero
-        s, change, residual = x - new, new - old, tau * C[i, k] - new
-        apart += residual * residual
-        moved += change * change
-        dual += s * s
-        copies += new * new
-        W[i, k] = x
-    squares[0, i], squares[1, i], squares[2, i], squares[3, i] = apart, moved, dual, copies
-
-
-@compiled(fastmath=FAST)
-def _nonnegativity(C: Real, W: Real, tau: Any, relax: Any, squares: FloatArray) -> None:
-    for i in range(C.shape[0]):
-        _nonnegativity_row(i, C, W, tau, relax, squares)
+    for i in range(first, last):
+        apart, moved, dual, copies = zero, zero, zero, zero
+        for k in range(C.shape[1]):
+            old = W[i, k] if W[i, k] > zero else zero
+            x = W[i, k] + relax * (tau * C[i, k] - old)
+            new = x if x > zero else zero
+            s, change, residual = x - new, new - old, tau * C[i, k] - new
+            apart += residual * residual
+            moved += change * change
+            dual += s * s
+            copies += new * new
+            W[i, k] = x
+        squares[0, i], squares[1, i], squares[2, i], squares[3, i] = apart, moved, dual, copies
 
 
 @compiled(parallel=True)
-def _nonnegativity_threaded(C: Real, W: Real, tau: Any, relax: Any, squares: FloatArray) -> None:
-    for i in prange(C.shape[0]):
-        _nonnegativity_row(i, C, W, tau, relax, squares)
+def _nonnegativity_threaded(
+    runs: int, C: Real, W: Real, tau: Any, relax: Any, squares: FloatArray
+) -> None:
+    n = C.shape[0]
+    for run in prange(runs):
+        _nonnegativity(run * n // runs, (run + 1) * n // runs, C, W, tau, relax, squares)
 
 
 def rescale_copies(W: Real, factor: float) -> None:
@@ -99,34 +98,19 @@ def right_hand_side(
         return R
     inverse = (np.ones(len(W)) if mass is None else 1.0 / mass).astype(W.dtype)
     C, product, curvature = tangent
-    R = np.empty_like(W)
-    shared = thread_count() > 1 and W.size > _WORTH_SHARING
-    (_right_hand_side_threaded if shared else _right_hand_side)(
-        total, inverse, W, target, C, product, W.dtype.type(curvature), R
-    )
+    R, runs = np.empty_like(W), runs_for(4 * W.size)
+    arrays = total, inverse, W, target, C, product, W.dtype.type(curvature), R
+    if runs > 1:
+        _right_hand_side_threaded(runs, *arrays)
+    else:
+        _right_hand_side(0, len(W), *arrays)
     return R
 
 
 @compiled(fastmath=FAST)
-def _right_hand_side_row(
-    i: int,
-    total: Real,
-    inverse: Real,
-    W: Real,
-    target: Real,
-    C: Real,
-    product: Real,
-    curvature: Any,
-    R: Real,
-) -> None:
-    scale = inverse[i]
-    for k in range(W.shape[1]):
-        tangent = curvature * C[i, k] - product[i, k]
-        R[i, k] = scale * total[i, k] + abs(W[i, k]) + target[i, k] + tangent
-
-
-@compiled(fastmath=FAST)
 def _right_hand_side(
+    first: int,
+    last: int,
     total: Real,
     inverse: Real,
     W: Real,
@@ -136,12 +120,16 @@ def _right_hand_side(
     curvature: Any,
     R: Real,
 ) -> None:
-    for i in range(W.shape[0]):
-        _right_hand_side_row(i, total, inverse, W, target, C, product, curvature, R)
+    for i in range(first, last):
+        scale = inverse[i]
+        for k in range(W.shape[1]):
+            tangent = curvature * C[i, k] - product[i, k]
+            R[i, k] = scale * total[i, k] + abs(W[i, k]) + target[i, k] + tangent
 
 
 @compiled(parallel=True)
 def _right_hand_side_threaded(
+    runs: int,
     total: Real,
     inverse: Real,
     W: Real,
@@ -151,5 +139,7 @@ def _right_hand_side_threaded(
     curvature: Any,
     R: Real,
 ) -> None:
-    for i in prange(W.shape[0]):
-        _right_hand_side_row(i, total, inverse, W, target, C, product, curvature, R)
+    n = W.shape[0]
+    for run in prange(runs):
+        first, last = run * n // runs, (run + 1) * n // runs
+        _right_hand_side(first, last, total, inverse, W, target, C, product, curvature, R)

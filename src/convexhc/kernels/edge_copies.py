@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.compile import FAST, compiled
 from convexhc.kernels.edges import Edges, add_partial_sums
-from convexhc.kernels.threads import WORTH_SHARING, thread_count
+from convexhc.kernels.threads import runs_for
 
 Real = NDArray[Any]
 
@@ -44,7 +44,7 @@ class Copies(NamedTuple):
     def of(cls, Y: FloatArray, edges: Edges, n: int, precision: DTypeLike) -> Copies:
         """Copies with X = Y, all edges fused: a pass without relaxation adds rho R D C."""
         size, m = Y.shape
-        threads = thread_count() if size * m > WORTH_SHARING else 1
+        runs = runs_for(size * m)
         return cls(
             edges.tail,
             edges.head,
@@ -52,7 +52,7 @@ class Copies(NamedTuple):
             edges.block.astype(precision),
             Y.astype(precision),
             np.zeros(size, precision),
-            np.zeros((threads if threads > 1 else 0, n, m), precision),
+            np.zeros((runs if runs > 1 else 0, n, m), precision),
             np.zeros((n, m), precision),
         )
 

@@ -23,7 +23,7 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.prox import split
 from convexhc.kernels.rows import lengths
-from convexhc.kernels.threads import WORTH_SHARING, thread_count
+from convexhc.kernels.threads import runs_for
 
 Real = NDArray[Any]
 
@@ -75,8 +75,8 @@ class Scratch(NamedTuple):
 
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
     """Allocate the outputs of `ascend` for n rows of m columns."""
-    threads = thread_count() if edges.tail.size * m > WORTH_SHARING else 1
-    return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
+    size, total = edges.tail.size, np.zeros((n, m))
+    return Scratch(np.zeros(size, np.bool_), np.zeros((runs_for(size * m), n, m)), total)
 
 
 def differences(C: FloatArray, edges: Edges) -> FloatArray:
@@ -136,8 +136,7 @@ def project_dual(Y: Real, edges: Edges, out: FloatArray) -> None:
     if out is not Y:
         out[:] = Y
     if Y.size > _WORTH_COMPILING:
-        shared = thread_count() > 1 and Y.size > WORTH_SHARING
-        (_project_threaded if shared else _project)(out, edges.soft, edges.block)
+        (_project_threaded if runs_for(Y.size) > 1 else _project)(out, edges.soft, edges.block)
         return
     if not edges.soft.any():
         norm = lengths(out)

@@ -18,7 +18,7 @@ from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
 from convexhc.kernels.edges import Edges, incidence
 from convexhc.kernels.rows import lengths
-from convexhc.kernels.threads import WORTH_SHARING, thread_count
+from convexhc.kernels.threads import runs_for
 
 Real = NDArray[Any]
 Pointer = NDArray[np.int32]
@@ -70,9 +70,9 @@ def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) 
     and D = diag(pivot). O(m nnz(L)), by panels of columns: the factor is read once per panel, and
     every step is a vector operation on a row of it.
     """
-    threads = thread_count()
-    if threads > 1 and value.size * X.shape[1] > WORTH_SHARING:
-        width = min(_PANEL, -(-X.shape[1] // threads))
+    runs = runs_for(value.size * X.shape[1])
+    if runs > 1:
+        width = min(_PANEL, -(-X.shape[1] // runs))
         _substitute_threaded(width, X, start, row, value, pivot)
         return
     for first in range(0, X.shape[1], _PANEL):
