@@ -84,16 +84,28 @@ def update(C: Real, copies: Copies, rho: float, relax: float, stiffness: FloatAr
 
     X <- Y + rho R (relax D C + (1 - relax) Z), of which Y and Z are the new parts.
     """
-    stiff = (rho * stiffness).astype(C.dtype)
-    factor, squares, arrays = C.dtype.type(relax), np.empty((4, stiff.size)), copies[:6]
-    if len(copies.partial_sums):
-        _update_threaded(C, *arrays, stiff, factor, squares, copies.partial_sums, copies.total)
-    else:
-        copies.total[:] = 0.0
-        _update_run(0, stiff.size, C, *arrays, stiff, factor, squares, copies.total)
-    scale = stiffness * rho * rho
+    squares, scale = _update(C, copies, rho * stiffness, relax, -relax), stiffness * rho * rho
     apart, moved, _, size = (squares / scale).sum(axis=1)
     return EdgeStep(float(apart), float(moved), float((squares[2] / stiffness).sum()), float(size))
+
+
+def rescale(copies: Copies, factor: float) -> None:
+    """Multiply rho by a factor: X <- Y + factor (X - Y), and ``total`` accordingly. O(E m)."""
+    _update(np.zeros_like(copies.total), copies, np.zeros(copies.tail.size), 0.0, factor - 1.0)
+
+
+def _update(
+    C: Real, copies: Copies, stiff: FloatArray, relax: float, along: float
+) -> FloatArray:
+    """X <- X + relax stiff D C + along (X - Y), with all that follows; return the squares."""
+    squares, real = np.empty((4, stiff.size)), C.dtype.type
+    arrays = C, *copies[:6], stiff.astype(C.dtype), real(relax), real(along), squares
+    if len(copies.partial_sums):
+        _update_threaded(*arrays, copies.partial_sums, copies.total)
+    else:
+        copies.total[:] = 0.0
+        _update_run(0, stiff.size, *arrays, copies.total)
+    return squares
 
 
 @compiled(fastmath=FAST)
@@ -109,6 +121,7 @@ def _update_run(
     kept: Real,
     stiff: Real,
     relax: Any,
+    along: Any,
     squares: FloatArray,
     total: Real,
 ) -> None:
@@ -123,7 +136,7 @@ def _update_run(
             inside = inside if inside > -s else -s
             outside = keep * (x[k] - inside)
             step = r * (C[i, k] - C[j, k])
-            new = x[k] + relax * (step - outside)
+            new = x[k] + relax * step + along * outside
             inside = new if new < s else s
             inside = inside if inside > -s else -s
             square += (new - inside) * (new - inside)
@@ -159,6 +172,7 @@ def _update_threaded(
     kept: Real,
     stiff: Real,
     relax: Any,
+    along: Any,
     squares: FloatArray,
     partial_sums: Real,
     total: Real,
@@ -168,30 +182,7 @@ def _update_threaded(
         sums = partial_sums[run]
         sums[:] = 0.0
         first, last = run * size // runs, (run + 1) * size // runs
-        _update_run(first, last, C, tail, head, soft, block, X, kept, stiff, relax, squares, sums)
+        _update_run(
+            first, last, C, tail, head, soft, block, X, kept, stiff, relax, along, squares, sums
+        )
     add_partial_sums(partial_sums, total)
-
-
-def rescale(copies: Copies, factor: float) -> None:
-    """Multiply rho by a factor: X <- Y + factor (X - Y), and ``total`` accordingly. O(E m)."""
-    tail, head, soft, _, X, kept = copies[:6]
-    copies.total[:] = 0.0
-    _rescale(tail, head, soft, X, kept, X.dtype.type(factor), copies.total)
-
-
-@compiled(fastmath=FAST)
-def _rescale(
-    tail: IntArray, head: IntArray, soft: Real, X: Real, kept: Real, factor: Any, total: Real
-) -> None:
-    for e in range(tail.size):
-        i, j, x, s, keep = tail[e], head[e], X[e], soft[e], kept[e]
-        for k in range(X.shape[1]):
-            inside = x[k] if x[k] < s else s
-            inside = inside if inside > -s else -s
-            outside = keep * (x[k] - inside)
-            y, new = x[k] - outside, factor * outside
-            x[k] = y + new
-            total[i, k] += new - y
-            total[j, k] -= new - y
-        # The share that leads to the same Y: one minus it is the radius over the norm.
-        kept[e] = factor * keep / (factor * keep + (factor / factor - keep))
