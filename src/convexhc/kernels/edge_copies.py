@@ -100,11 +100,13 @@ def _update(
     """X <- X + relax stiff D C + along (X - Y), with all that follows; return the squares."""
     squares, real = np.empty((4, stiff.size)), C.dtype.type
     arrays = C, *copies[:6], stiff.astype(C.dtype), real(relax), real(along), squares
-    if len(copies.partial_sums):
-        _update_threaded(*arrays, copies.partial_sums, copies.total)
+    runs = len(copies.partial_sums)
+    scratch = np.empty((max(runs, 1), 2, C.shape[1]), C.dtype)
+    if runs:
+        _update_threaded(*arrays, scratch, copies.partial_sums, copies.total)
     else:
         copies.total[:] = 0.0
-        _update_run(0, stiff.size, *arrays, copies.total)
+        _update_run(0, stiff.size, *arrays, scratch[0], copies.total)
     return squares
 
 
@@ -123,10 +125,10 @@ def _update_run(
     relax: Any,
     along: Any,
     squares: FloatArray,
+    scratch: Real,
     total: Real,
 ) -> None:
-    m = C.shape[1]
-    pull, old = np.empty(m, C.dtype), np.empty(m, C.dtype)
+    m, pull, old = C.shape[1], scratch[0], scratch[1]
     zero = relax - relax
     for e in range(first, last):
         i, j, x, s, r, keep = tail[e], head[e], X[e], soft[e], stiff[e], kept[e]
@@ -174,6 +176,7 @@ def _update_threaded(
     relax: Any,
     along: Any,
     squares: FloatArray,
+    scratch: Real,
     partial_sums: Real,
     total: Real,
 ) -> None:
@@ -182,7 +185,8 @@ def _update_threaded(
         sums = partial_sums[run]
         sums[:] = 0.0
         first, last = run * size // runs, (run + 1) * size // runs
+        few = scratch[run]
         _update_run(
-            first, last, C, tail, head, soft, block, X, kept, stiff, relax, along, squares, sums
+            first, last, C, tail, head, soft, block, X, kept, stiff, relax, along, squares, few, sums
         )
     add_partial_sums(partial_sums, total)
