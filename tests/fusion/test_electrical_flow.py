@@ -389,7 +389,7 @@ def test_a_layered_flow_of_one_layer_is_the_flow_of_least_energy(seed):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("width", [1, 64, 150])
 def test_a_tally_agrees_with_the_flow_formed_in_full(width, threads, monkeypatch):
-    monkeypatch.setattr(load_kernels, "WORTH_SHARING", 0)
+    monkeypatch.setattr("convexhc.kernels.threads._WORTH_SHARING", 0)
     drawn = Drawn(width)
     electrical, n = drawn.electrical, drawn.electrical.nodes.size
     start, other, edge = electrical._adjacency
@@ -414,7 +414,7 @@ def test_a_tally_agrees_with_the_flow_formed_in_full(width, threads, monkeypatch
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("width", [1, 64, 65, 150])
 def test_substitution_solves(width, threads, monkeypatch):
-    monkeypatch.setattr(flow_kernels, "WORTH_SHARING", 0)
+    monkeypatch.setattr("convexhc.kernels.threads._WORTH_SHARING", 0)
     rng = np.random.default_rng(width)
     L = np.eye(9) + np.tril(rng.normal(size=(9, 9)), -1) * (rng.random((9, 9)) < 0.5)
     pivot, R = rng.uniform(0.5, 2.0, 9), rng.normal(size=(9, width))

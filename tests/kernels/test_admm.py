@@ -47,11 +47,10 @@ def test_right_hand_side_follows_the_formula(precision, seed, curvature, massive
 
 
 def test_threads_change_no_entry(monkeypatch):
-    monkeypatch.setattr(admm, "_WORTH_SHARING", -1)
     total, W, target, C, product = np.random.default_rng(0).normal(size=(5, 7, 5))
     tangent, found = admm.Tangent(C, product, 2.0), []
     for threads in (1, 2):
-        monkeypatch.setattr(admm, "thread_count", lambda threads=threads: threads)
+        monkeypatch.setattr(admm, "runs_for", lambda _, threads=threads: threads)
         copies = W.copy()
         step = admm.nonnegativity_update(C, copies, 0.7, 1.6)
         found.append((admm.right_hand_side(total, None, W, target, tangent), copies, step))

@@ -7,17 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from convexhc.kernels import edge_copies
-from convexhc.kernels.edge_copies import Copies
+from convexhc.kernels.admm import EdgeCopies, edge_update, rescale_edges
 from laws import edge_cases
 
 
 def begun(edges, C, Y, rho, precision=np.float64, runs=0):
     """Copies after a first pass, with its parts Y and Z; ``runs`` arrays of partial sums."""
-    copies = Copies.of(Y, edges, len(C), precision)
+    copies = EdgeCopies.of(Y, edges, len(C), precision)
     sums = np.full((runs, *C.shape), np.nan, precision)
     copies = copies._replace(partial_sums=sums)
-    edge_copies.update(C.astype(precision), copies, rho, 1.0, edges.stiffness)
+    edge_update(C.astype(precision), copies, rho, 1.0, edges.stiffness)
     return copies, *parts(copies, edges, rho)
 
 
@@ -33,7 +32,7 @@ def test_an_update_agrees_with_its_naive_version(case, rho, relax, runs):
     copies, Y, Z = begun(edges, C, Y, rho, runs=runs)
     C = C + rng.normal(size=C.shape)
     twin = naive.z_and_dual_update(D, C, Y, Z, rho, relax, edges)
-    step = edge_copies.update(C, copies, rho, relax, edges.stiffness)
+    step = edge_update(C, copies, rho, relax, edges.stiffness)
     for found, expected in zip((*parts(copies, edges, rho), copies.total), twin, strict=False):
         np.testing.assert_allclose(found, expected, atol=1e-9)
     root = np.sqrt(edges.stiffness)[:, None]
@@ -48,17 +47,17 @@ def test_an_update_agrees_with_its_naive_version(case, rho, relax, runs):
 def test_another_rho_keeps_both_parts(case, rho, factor):
     edges, D, C, Y, _ = case
     copies, Y, Z = begun(edges, C, Y, rho)
-    edge_copies.rescale(copies, factor)
+    rescale_edges(copies, factor)
     dual, copy = parts(copies, edges, factor * rho)
     np.testing.assert_allclose(dual, Y, atol=1e-11)
     np.testing.assert_allclose(copy, Z, atol=1e-9)
     right = D.T @ (factor * rho * edges.stiffness[:, None] * Z - Y)
     np.testing.assert_allclose(copies.total, right, atol=1e-9)
-    again = Copies.of(Y, edges, len(C), np.float64)
-    edge_copies.update(C, again, rho, 1.0, edges.stiffness)
+    again = EdgeCopies.of(Y, edges, len(C), np.float64)
+    edge_update(C, again, rho, 1.0, edges.stiffness)
     # The share that is kept belongs to the new rho: the next pass starts from the same parts.
     twin = naive.z_and_dual_update(D, C, Y, Z, factor * rho, 1.6, edges)
-    edge_copies.update(C, copies, factor * rho, 1.6, edges.stiffness)
+    edge_update(C, copies, factor * rho, 1.6, edges.stiffness)
     np.testing.assert_allclose(parts(copies, edges, factor * rho)[0], twin[0], atol=1e-9)
 
 

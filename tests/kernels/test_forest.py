@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convexhc.kernels.components import components, spanning_forest
-from convexhc.kernels.forest import sums_beyond
+from convexhc.kernels.components import components, spanning_forest, sums_beyond
 
 
 @given(st.integers(1, 30), st.integers(0, 60), st.integers(0, 10**6))

@@ -42,8 +42,7 @@ def test_sums_are_fixed_by_constants_per_row_and_per_column(threads, case, total
     mass *= X.shape[1] / mass.sum()
     before = rows.scatter_rows(X, order)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "_WORTH_SHARING", -1)
-        patch.setattr(rows, "thread_count", lambda: threads)
+        patch.setattr(rows, "runs_for", lambda _: threads)
         C = rows.scatter_rows_with_sums(X, order, mass, total, columns=columns)
     np.testing.assert_allclose(C.sum(axis=1), total, atol=1e-11)
     change = C - before

@@ -40,9 +40,8 @@ def test_threads_change_no_entry_and_no_precision(precision, monkeypatch):
     K = csr_array(np.where(rng.random((70, 70)) < 0.2, rng.normal(size=(70, 70)), 0.0))
     K = csr_array(K + K.T).astype(precision)
     C, found = rng.normal(size=(130, 70)).astype(precision), []
-    monkeypatch.setattr(sparse_products, "_WORTH_SHARING", -1)
     for threads in (1, 2):
-        monkeypatch.setattr(sparse_products, "thread_count", lambda threads=threads: threads)
+        monkeypatch.setattr(sparse_products, "runs_for", lambda _, threads=threads: threads)
         found.append(sparse_products.times_sparse(C, K.indptr, K.indices, K.data))
     np.testing.assert_array_equal(*found)
     assert found[0].dtype == precision

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -138,7 +136,7 @@ def test_bound_of_a_kernel_has_a_second_order_error(seed, n, inverted):
     square = kernel.lipschitz * np.square(error).sum()
     left = kernel.matrix.ridge * np.abs(error).sum()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "SETTINGS", replace(module.SETTINGS, inverse_nodes=inverted))
+        patch.setattr(module, "DENSE_FACTOR_NODES", inverted)
         for size in (1e-3, 1e-4):
             near = C + size * error
             at = kernel.evaluate(near)[1]
@@ -155,7 +153,7 @@ def test_ridge_solutions_agree_with_a_dense_solve(seed, n):
     G = rng.normal(size=(4, n))
     exact = matrix.solve_ridge(G)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "SETTINGS", replace(module.SETTINGS, inverse_nodes=0))
+        patch.setattr(module, "DENSE_FACTOR_NODES", 0)
         found = matrix.solve_ridge(G)
     for X, XK in (exact, found):
         np.testing.assert_allclose(XK, X @ matrix.dense, atol=1e-10)
@@ -165,7 +163,7 @@ def test_ridge_solutions_agree_with_a_dense_solve(seed, n):
 @pytest.mark.parametrize("inverted", [0, 60])
 def test_the_product_of_a_ridge_solution_is_exact(inverted, monkeypatch):
     """Also before conjugate gradients have converged: the slope of a tangent depends on it."""
-    monkeypatch.setattr(module, "SETTINGS", replace(module.SETTINGS, inverse_nodes=inverted))
+    monkeypatch.setattr(module, "DENSE_FACTOR_NODES", inverted)
     rng = np.random.default_rng(7)
     A = rng.normal(size=(60, 60)) * 0.1 ** np.linspace(0.0, 3.0, 60)
     matrix, G = KernelMatrix(csr_array(A @ A.T)), rng.normal(size=(4, 60))

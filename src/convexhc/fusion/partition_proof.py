@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from convexhc._types import BoolArray, FloatArray, IntArray, Labels
-from convexhc.kernels.components import components, spanning_forest
+from convexhc.kernels.components import components, spanning_forest, sums_beyond
 from convexhc.kernels.dual_errors import ball_slack
 from convexhc.kernels.edges import Edges
-from convexhc.kernels.forest import sums_beyond
 from convexhc.kernels.labels import numbered_by_first
 
 # Share of the slack that may be used: the rest is for round-off of the sums.

@@ -9,9 +9,6 @@ import numpy as np
 from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, compiled
 
-# Exponents farther below the largest are left out: together they are below 1e-8 of a membership.
-_NEGLIGIBLE = -25.0
-
 
 @compiled(fastmath=FAST)
 def update_memberships(
@@ -24,7 +21,7 @@ def update_memberships(
 ) -> float:
     """Replace q by damping q + (1 - damping) softmax(gain links - degree cost); largest change.
 
-    O(n k), and an exponential for every entry that is not negligible.
+    O(n k).
     """
     n, k = q.shape
     score, largest = np.empty(k), 0.0
@@ -36,8 +33,7 @@ def update_memberships(
             top = max(top, score[g])
         total = 0.0
         for g in range(k):
-            below = score[g] - top
-            score[g] = math.exp(below) if below > _NEGLIGIBLE else 0.0
+            score[g] = math.exp(score[g] - top)
             total += score[g]
         scale = (1.0 - damping) / total
         for g in range(k):

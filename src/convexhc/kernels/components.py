@@ -1,15 +1,14 @@
-"""Connected components of some of the edges, and spanning forests, by union and find."""
+"""Connected components and spanning forests, by union and find, and sums over a forest."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexhc._types import IntArray
+from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.compile import compiled
 
 
-def components(n: int, tail: IntArray, head: IntArray, joined: NDArray[np.bool_]) -> IntArray:
+def components(n: int, tail: IntArray, head: IntArray, joined: BoolArray) -> IntArray:
     """Components of n nodes under the edges marked ``joined``, numbered by first occurrence.
 
     O(n + E), nearly.
@@ -33,7 +32,8 @@ def spanning_forest(n: int, tail: IntArray, head: IntArray, order: IntArray) -> 
     >>> spanning_forest(3, *circle, np.array([2, 0, 1]))
     array([2, 0])
     """
-    joining = _joining(np.arange(n), _read_only(tail), _read_only(head), order)
+    joining = np.zeros(order.size, np.bool_)
+    _mark_joining(np.arange(n), _read_only(tail), _read_only(head), order, joining)
     chosen: IntArray = order[joining]
     return chosen
 
@@ -75,14 +75,52 @@ def _united(parent: IntArray, tail: IntArray, head: IntArray) -> IntArray:
 
 
 @compiled()
-def _joining(
-    parent: IntArray, tail: IntArray, head: IntArray, order: IntArray
-) -> NDArray[np.bool_]:
-    """Whether every edge of the order joins two trees of those before it."""
-    out = np.zeros(order.size, np.bool_)
+def _mark_joining(
+    parent: IntArray, tail: IntArray, head: IntArray, order: IntArray, out: BoolArray
+) -> None:
+    """Mark the edges of the order that join two trees of those before them."""
     for p in range(order.size):
         i, j = _root(parent, tail[order[p]]), _root(parent, head[order[p]])
-        if i != j:
-            parent[max(i, j)] = min(i, j)
-            out[p] = True
-    return out
+        if i < j:
+            parent[j] = i
+        elif j < i:
+            parent[i] = j
+        out[p] = i != j
+
+
+def sums_beyond(tail: IntArray, head: IntArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums of x over the nodes on one side of every edge, and over its whole tree. O(n).
+
+    Examples
+    --------
+    >>> here, whole = sums_beyond(np.array([2, 1]), np.array([0, 2]), np.array([1.0, 2.0, 4.0]))
+    >>> here, whole
+    (array([1., 5.]), array([7., 7.]))
+    """
+    tree = components(x.size, tail, head, np.ones(tail.size, np.bool_))
+    # Edges left at every node, and the sum of their numbers: the edge of a leaf.
+    both, number = np.concatenate([tail, head]), np.tile(np.arange(tail.size), 2)
+    degree, link = np.bincount(both, minlength=x.size), np.zeros(x.size, np.int64)
+    np.add.at(link, both, number)
+    here = np.empty(tail.size)
+    _cut_leaves(tail + head, degree, link, x.copy(), here)
+    total: FloatArray = np.bincount(tree, x).astype(np.float64)
+    return here, total[tree[tail]]
+
+
+@compiled()
+def _cut_leaves(
+    ends: IntArray, degree: IntArray, link: IntArray, x: FloatArray, here: FloatArray
+) -> None:
+    """Cut off leaves, each with what was cut off beyond it; ``ends`` is tail + head."""
+    for first in range(x.size):
+        i = first
+        while degree[i] == 1:
+            e = link[i]
+            j = ends[e] - i
+            here[e] = x[i]
+            x[j] += x[i]
+            degree[i] = 0
+            degree[j] -= 1
+            link[j] -= e
+            i = j

@@ -23,7 +23,7 @@ from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.prox import split
 from convexhc.kernels.rows import lengths
-from convexhc.kernels.threads import WORTH_SHARING, thread_count
+from convexhc.kernels.threads import runs_for
 
 Real = NDArray[Any]
 
@@ -75,8 +75,8 @@ class Scratch(NamedTuple):
 
 def scratch(edges: Edges, n: int, m: int) -> Scratch:
     """Allocate the outputs of `ascend` for n rows of m columns."""
-    threads = thread_count() if edges.tail.size * m > WORTH_SHARING else 1
-    return Scratch(np.zeros(edges.tail.size, np.bool_), np.zeros((threads, n, m)), np.zeros((n, m)))
+    size, total = edges.tail.size, np.zeros((n, m))
+    return Scratch(np.zeros(size, np.bool_), np.zeros((runs_for(size * m), n, m)), total)
 
 
 def differences(C: FloatArray, edges: Edges) -> FloatArray:
@@ -131,15 +131,13 @@ def penalty_value(C: FloatArray, edges: Edges) -> float:
 def project_dual(Y: Real, edges: Edges, out: FloatArray) -> None:
     """Project every row of Y on its dual ball, into ``out``, which may be Y. O(E m).
 
-    Computed in double precision, whatever that of Y. Where that takes as long as an iteration of
-    ADMM or longer, a kernel reads Y once.
+    Computed in double precision, whatever that of Y.
     """
-    if Y.size > _WORTH_COMPILING:
-        shared = thread_count() > 1 and Y.size > WORTH_SHARING
-        (_project_threaded if shared else _project)(Y, edges.soft, edges.block, out)
-        return
     if out is not Y:
         out[:] = Y
+    if Y.size > _WORTH_COMPILING:
+        (_project_threaded if runs_for(Y.size) > 1 else _project)(out, edges.soft, edges.block)
+        return
     if not edges.soft.any():
         norm = lengths(out)
         beyond = np.flatnonzero(norm > edges.block)
@@ -157,22 +155,15 @@ def project_dual(Y: Real, edges: Edges, out: FloatArray) -> None:
 
 
 @compiled(fastmath=FAST)
-def _project_row(y: Real, soft: float, block: float, out: FloatArray) -> None:
-    for k in range(out.size):
-        out[k] = y[k]
-    split(out, soft, block, out)
-
-
-@compiled(fastmath=FAST)
-def _project(Y: Real, soft: FloatArray, block: FloatArray, out: FloatArray) -> None:
+def _project(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
     for e in range(Y.shape[0]):
-        _project_row(Y[e], soft[e], block[e], out[e])
+        split(Y[e], soft[e], block[e], Y[e])
 
 
 @compiled(parallel=True)
-def _project_threaded(Y: Real, soft: FloatArray, block: FloatArray, out: FloatArray) -> None:
+def _project_threaded(Y: FloatArray, soft: FloatArray, block: FloatArray) -> None:
     for e in prange(Y.shape[0]):
-        _project_row(Y[e], soft[e], block[e], out[e])
+        split(Y[e], soft[e], block[e], Y[e])
 
 
 @compiled()

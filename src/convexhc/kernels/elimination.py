@@ -7,12 +7,14 @@ by the caller.
 
 from __future__ import annotations
 
+import numpy as np
+
 from convexhc._types import FloatArray, IntArray
 from convexhc.kernels.compile import compiled
 from convexhc.kernels.flows import Pointer
 
 # Least pivot relative to the diagonal: the precision of its computation.
-_LEAST_PIVOT = 1e-16
+_LEAST_PIVOT = float(np.finfo(np.float64).eps)
 
 
 @compiled()

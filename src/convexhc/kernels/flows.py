@@ -18,13 +18,11 @@ from convexhc.kernels.compile import FAST, blocks, compiled
 from convexhc.kernels.conjugate_gradients import conjugate_gradients
 from convexhc.kernels.edges import Edges, incidence
 from convexhc.kernels.rows import lengths
-from convexhc.kernels.threads import WORTH_SHARING, thread_count
+from convexhc.kernels.threads import runs_for
 
 Real = NDArray[Any]
 Pointer = NDArray[np.int32]
 
-# Columns solved together, or as many as there are for every thread: long rows are read faster.
-_PANEL = 1024
 # Newton steps for the surplus of a flow: hardly ever more than ten are needed.
 _MAX_NEWTON = 60
 # Excess over a ball that is left: relative to its radius, and round-off of the largest entry.
@@ -33,8 +31,8 @@ _EPS = 1e-15
 
 
 @compiled(fastmath=FAST)
-def _substitute_panel(
-    X: Real, first: int, last: int, start: Pointer, row: Pointer, value: Real, pivot: Real
+def _substitute(
+    first: int, last: int, X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real
 ) -> None:
     n = X.shape[0]
     for j in range(n):
@@ -55,29 +53,24 @@ def _substitute_panel(
 
 @compiled(parallel=True)
 def _substitute_threaded(
-    width: int, X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real
+    runs: int, X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real
 ) -> None:
     m = X.shape[1]
-    for panel in prange((m + width - 1) // width):
-        first = panel * width
-        _substitute_panel(X, first, min(first + width, m), start, row, value, pivot)
+    for run in prange(runs):
+        _substitute(run * m // runs, (run + 1) * m // runs, X, start, row, value, pivot)
 
 
 def substitute(X: Real, start: Pointer, row: Pointer, value: Real, pivot: Real) -> None:
     """Solve L D L' X = R in place, X containing R; all arrays in single or in double precision.
 
     L is unit lower triangular, its entries below the diagonal given by columns (start, row, value),
-    and D = diag(pivot). O(m nnz(L)), by panels of columns: the factor is read once per panel, and
-    every step is a vector operation on a row of it.
+    and D = diag(pivot). O(m nnz(L)): every step is a vector operation on a row of X.
     """
-    threads = thread_count()
-    if threads > 1 and value.size * X.shape[1] > WORTH_SHARING:
-        width = min(_PANEL, -(-X.shape[1] // threads))
-        _substitute_threaded(width, X, start, row, value, pivot)
-        return
-    for first in range(0, X.shape[1], _PANEL):
-        last = min(first + _PANEL, X.shape[1])
-        _substitute_panel(X, first, last, start, row, value, pivot)
+    runs = runs_for(value.size * X.shape[1])
+    if runs > 1:
+        _substitute_threaded(runs, X, start, row, value, pivot)
+    else:
+        _substitute(0, X.shape[1], X, start, row, value, pivot)
 
 
 def add_squares(

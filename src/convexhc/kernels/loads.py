@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from convexhc._types import BoolArray, FloatArray, IntArray
 from convexhc.kernels.compile import compiled
-from convexhc.kernels.threads import WORTH_SHARING, thread_count
+from convexhc.kernels.threads import runs_for
 
 Real = NDArray[Any]
 
@@ -64,11 +64,11 @@ def empty_tally(n_edges: int, n_nodes: int) -> Tally:
 
 @compiled(fastmath=_FINITE)
 def _tally_run(
-    run: tuple[int, int], X: Real, R: FloatArray, net: Net, stretch: float, out: Tally
+    first: int, last: int, X: Real, R: FloatArray, net: Net, stretch: float, out: Tally
 ) -> None:
     m = X.shape[1]
     left = np.empty(m)
-    for i in range(run[0], run[1]):
+    for i in range(first, last):
         here = X[i]
         largest = out.wanted[i]
         for k in range(m):
@@ -111,7 +111,7 @@ def _tally_threaded(
 ) -> None:
     n = X.shape[0]
     for r in prange(runs):
-        _tally_run((r * n // runs, (r + 1) * n // runs), X, R, net, stretch, out)
+        _tally_run(r * n // runs, (r + 1) * n // runs, X, R, net, stretch, out)
 
 
 def tally(X: Real, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
@@ -126,11 +126,11 @@ def tally(X: Real, R: FloatArray, net: Net, stretch: float, out: Tally) -> None:
         for found in (out.excess, out.further, out.most, out.lacking):
             found[:] = np.inf
         return
-    runs = thread_count() if net.edge.size * X.shape[1] > WORTH_SHARING else 1
+    runs = runs_for(net.edge.size * X.shape[1])
     if runs > 1:
         _tally_threaded(runs, X, R, net, stretch, out)
     else:
-        _tally_run((0, X.shape[0]), X, R, net, stretch, out)
+        _tally_run(0, X.shape[0], X, R, net, stretch, out)
 
 
 @compiled(fastmath=_FINITE)

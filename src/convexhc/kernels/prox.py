@@ -10,7 +10,7 @@ from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, blocks, compiled
 
 
-@compiled(fastmath=FAST)
+@compiled(fastmath=FAST, inline=True)
 def split(x: FloatArray, soft: float, block: float, inside: FloatArray) -> bool:
     """Split ``x`` into its prox and its projection on the dual ball (Moreau).
 

@@ -17,8 +17,8 @@ from convexhc.kernels.compile import FAST, compiled
 from convexhc.kernels.edges import Edges
 from convexhc.kernels.newton import Response
 
-# Factor on the p_e, above their relative round-off: I - p_e p_e' stays positive semidefinite.
-_SHORTENED = 1.0 - 2e-7
+# Factor on the p_e, beyond their relative round-off: I - p_e p_e' stays positive semidefinite.
+_SHORTENED = 1.0 - 2.0 * float(np.finfo(np.float32).eps)
 
 
 class RoundSystem(NamedTuple):

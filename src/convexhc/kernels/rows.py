@@ -11,12 +11,9 @@ from scipy.sparse import csc_array
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.kernels.compile import FAST, compiled
-from convexhc.kernels.threads import thread_count
+from convexhc.kernels.threads import runs_for
 
 Real = NDArray[Any]
-
-# Entries from which a pass is long enough for threads.
-_WORTH_SHARING = 250_000
 
 
 def lengths(X: FloatArray) -> FloatArray:
@@ -73,7 +70,7 @@ def scatter_rows_with_sums(
     are in the order of the result. X is left with the sums of its rows right. O(n m).
     """
     out, n = np.empty_like(X), len(X)
-    runs = thread_count() if X.size > _WORTH_SHARING else 1
+    runs = runs_for(4 * X.size)
     sums = np.empty((runs, X.shape[1]), X.dtype)
     weights, shared = mass[rows].astype(X.dtype), runs > 1
     real = X.dtype.type

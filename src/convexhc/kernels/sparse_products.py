@@ -9,15 +9,13 @@ from numba import prange
 from numpy.typing import NDArray
 
 from convexhc.kernels.compile import FAST, compiled
-from convexhc.kernels.threads import thread_count
+from convexhc.kernels.threads import runs_for
 
 Index = NDArray[np.int32]
 Real = NDArray[Any]  # C and K in the same precision
 
 # Rows of C multiplied together: enough for vector operations, few enough for the cache.
 _BLOCK = 64
-# Operations from which a product is long enough for threads.
-_WORTH_SHARING = 1_000_000
 # Density of C above which its zeros are not skipped.
 _FULL = 0.25
 
@@ -59,7 +57,7 @@ def _times_few(C: Real, start: Index, column: Index, value: Real) -> Real:
 def _times_full(C: Real, start: Index, column: Index, value: Real) -> Real:
     out = np.empty_like(C)
     blocks = (C.shape[0] + _BLOCK - 1) // _BLOCK
-    if thread_count() > 1 and value.size * C.shape[0] > _WORTH_SHARING:
+    if runs_for(value.size * C.shape[0]) > 1:
         _times_full_threaded(blocks, C, start, column, value, out)
     else:
         _times_full_run(0, blocks, C, start, column, value, out)

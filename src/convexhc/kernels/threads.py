@@ -22,8 +22,8 @@ from threadpoolctl import ThreadpoolController
 
 # Rows and columns from which dense products gain from threads; below, waiting costs more.
 _MIN_SIZE = 400
-# Operations: a pass with fewer takes about a millisecond, too short for several threads.
-WORTH_SHARING = 1_000_000
+# Operations: a pass with fewer takes less than a millisecond, too short for several threads.
+_WORTH_SHARING = 1_000_000
 # Threading layer of numba on which a second Python thread that enters the pool ends the process.
 _EXCLUSIVE_LAYER = "workqueue"
 
@@ -53,6 +53,11 @@ def thread_count() -> int:
     if count > 1 and pool.threading_layer() == _EXCLUSIVE_LAYER:  # type: ignore[no-untyped-call]
         return count if threading.current_thread() is threading.main_thread() else 1
     return count
+
+
+def runs_for(operations: int) -> int:
+    """Runs into which a pass is split, one per thread; one if it is too short for several."""
+    return thread_count() if operations > _WORTH_SHARING else 1
 
 
 @contextmanager

@@ -26,10 +26,8 @@ class FidelitySettings:
     step: float = 30.0
     # Ridge added to K before dividing by it, relative to the largest eigenvalue.
     ridge: float = 1e-4
-    # Nodes up to which the inverse or a factor of K + ridge is stored.
-    inverse_nodes: int = DENSE_FACTOR_NODES
-    # Conjugate gradient iterations on more nodes: with ten, certificates took two fifths of a path
-    # from above on 10 000 nodes.
+    # Conjugate gradient iterations where no inverse or factor of K + ridge is stored: with ten,
+    # certificates took two fifths of a path from above on 10 000 nodes.
     max_cg: int = 4
     # Least objective that a gap is compared with, as a share of half the largest eigenvalue: that
     # of ordinary similarities is larger at every lam.
@@ -123,7 +121,7 @@ class KernelMatrix:
     @property
     def dense_products(self) -> bool:
         """Whether products or divisions are dense, the latter for lack of a sparse factor."""
-        return not self.is_sparse or (self.n <= SETTINGS.inverse_nodes and self._factor is None)
+        return not self.is_sparse or (self.n <= DENSE_FACTOR_NODES and self._factor is None)
 
     @cached_property
     def dense(self) -> FloatArray:
@@ -169,14 +167,14 @@ class KernelMatrix:
         By a sparse factor, O(N nnz(L)), by the inverse, O(N^3), or for large K by a few conjugate
         gradient iterations.
         """
-        if self.n <= SETTINGS.inverse_nodes and self._factor is not None:
+        if self.n <= DENSE_FACTOR_NODES and self._factor is not None:
             rows = self._factor.rows
             permuted = np.ascontiguousarray(G.T[rows])
             self._factor.solve(permuted)
             X = np.empty_like(G)
             X.T[rows] = permuted
             return X, G - self.ridge * X
-        if self.n <= SETTINGS.inverse_nodes:
+        if self.n <= DENSE_FACTOR_NODES:
             X = G @ self._inverse
             return X, G - self.ridge * X
 

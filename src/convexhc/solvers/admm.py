@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexhc._types import FloatArray, Labels
-from convexhc.kernels import edge_copies
 from convexhc.kernels.admm import (
-    EntryStep,
+    EdgeCopies,
+    Step,
     Tangent,
+    edge_update,
     nonnegativity_update,
     rescale_copies,
+    rescale_edges,
     right_hand_side,
 )
-from convexhc.kernels.edge_copies import Copies, EdgeStep
 from convexhc.kernels.edges import separations
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.centroid_step import CentroidStep, centroid_step
@@ -85,7 +86,7 @@ class ADMMState:
     """
 
     C: Real
-    copies: Copies
+    copies: EdgeCopies
     W: Real
     target: Real
     solver: CentroidStep
@@ -141,9 +142,9 @@ class ADMM:
             W += S
         if not problem.constraint.nonnegative:
             W[:] = 0.0
-        copies = Copies.of(Y, edges, len(C), precision)
+        copies = EdgeCopies.of(Y, edges, len(C), precision)
         C = C.astype(precision)
-        edge_copies.update(C, copies, solver.rho, 1.0, edges.stiffness)
+        edge_update(C, copies, solver.rho, 1.0, edges.stiffness)
         target, unit = problem.fidelity.target.astype(precision), _unit_rho(problem)
         return ADMMState(C, copies, W.astype(precision), target, solver, unit)
 
@@ -153,8 +154,8 @@ class ADMM:
         solver, constraint = state.solver, problem.constraint
         rho, tau = solver.rho, solver.tau
         stiffness = problem.penalty.edges.stiffness
-        edges = edge_copies.update(state.C, state.copies, rho, self.relax, stiffness)
-        entries = EntryStep(0.0, 0.0, 0.0, 1.0)
+        edges = edge_update(state.C, state.copies, rho, self.relax, stiffness)
+        entries = Step(0.0, 0.0, 0.0, 1.0)
         if constraint.nonnegative:
             entries = nonnegativity_update(state.C, state.W, tau, self.relax)
         state.n_iter += 1
@@ -170,7 +171,7 @@ class ADMM:
             else:
                 tau = state.climb.update(tau, state.n_iter, move)
             if not (_close(rho, solver.rho) and _close(tau, solver.tau)):
-                edge_copies.rescale(state.copies, rho / solver.rho)
+                rescale_edges(state.copies, rho / solver.rho)
                 rescale_copies(state.W, tau / solver.tau)
                 state.solver, state.last = solver.at(rho, tau), None
         return move
@@ -233,7 +234,7 @@ def _tau(problem: FusionProblem, multipliers: float, entries: float) -> float:
     )
 
 
-def _balanced_rho(rho: float, step: EdgeStep) -> float:
+def _balanced_rho(rho: float, step: Step) -> float:
     """Balance the primal residual |D C - Z| and the dual residual rho |change of Z|.
 
     Each is relative to the norm of its own variables, which differ by orders of magnitude.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path as File
 
-from convexhc.model.fidelity import SETTINGS as FIDELITY
+from convexhc.model.factorization import DENSE_FACTOR_NODES
 from convexhc.model.penalty import Fusion
 from convexhc.model.problem import FusionProblem
 
@@ -50,7 +50,7 @@ def coarse_path_estimate(
     added, and up to 3000 nodes the inverse of K.
     """
     n, m = problem.shape
-    inverse = 4 * n * n if n <= FIDELITY.inverse_nodes else 0
+    inverse = 4 * n * n if n <= DENSE_FACTOR_NODES else 0
     arrays = 8 * (inverse + 40 * (n + _edges(problem)) + m * (6 * (groups + pairs) + kept * groups))
     return _solve_bytes(method, groups, m, pairs) + arrays
 
