@@ -10,6 +10,7 @@ from convexhc._types import BoolArray, FloatArray, IntArray, Labels
 from convexhc.fusion.conductances import Conductances, initial_conductances
 from convexhc.fusion.contraction import Contraction, contract
 from convexhc.fusion.demand import Demand
+from convexhc.fusion.graph_flows import SETTINGS as FLOWS
 from convexhc.fusion.graph_flows import find_slack
 from convexhc.fusion.graph_solve import Chooser, ContractedSolution, solve_graph, transfer
 from convexhc.fusion.partition_proof import InnerFlow, Leaving, coarsest, proven_groups
@@ -31,8 +32,6 @@ _TRY_MERGES = 1e-7
 # Round-off of a gap, relative to the objective (sums of products and an assignment), and of
 # demands and flows, relative to the data and the dual at a node.
 _ROUND_OFF = 1e-12
-# Load that flows should not exceed, so that some of every ball is left for errors.
-_TARGET_LOAD = 0.98
 # Numbers of a demand, and of a flow inside some clusters, up to which they are formed.
 _MAX_NUMBERS = 20_000_000
 
@@ -118,7 +117,7 @@ def _finest(
     whole, finest = ~tried, np.arange(n)
     for attempt in range(attempts):
         if attempt:
-            smaller = problem.at(_TARGET_LOAD * problem.lam).penalty.edges
+            smaller = problem.at((1.0 - FLOWS.margin) * problem.lam).penalty.edges
             find_slack(smaller, demand, of, initial_conductances(problem), tried & ~whole)
         inner = _inner_flow(problem, demand, of)
         finest = proven_groups(labels, inner, leaving)
