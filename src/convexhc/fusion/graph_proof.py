@@ -15,6 +15,7 @@ from convexhc.fusion.graph_flows import find_slack
 from convexhc.fusion.graph_solve import Chooser, ContractedSolution, solve_graph, transfer
 from convexhc.fusion.partition_proof import InnerFlow, Leaving, coarsest, proven_groups
 from convexhc.fusion.routing import Boundary, routed_clusters
+from convexhc.kernels.compile import blocks
 from convexhc.kernels.dual_errors import dual_errors
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.model.factorization import DENSE_NODES
@@ -189,13 +190,12 @@ def proven_apart(
     product = _times(fidelity, C)
     found = np.empty(tail.size, np.bool_)
     error = 2.0 * np.sqrt(gap) + 2.0 * np.sqrt(fidelity.lipschitz) * moved
-    rows = max(1, 4_000_000 // C.shape[1])
-    for first in range(0, tail.size, rows):
-        i, j = tail[first : first + rows], head[first : first + rows]
+    for some in blocks((tail.size, C.shape[1])):
+        i, j = tail[some], head[some]
         d = C[i] - C[j]
         square = np.einsum("pk,pk->p", d, product[i] - product[j])
         square -= _ROUND_OFF * fidelity.lipschitz * np.einsum("pk,pk->p", d, d)
-        found[first : first + rows] = np.sqrt(np.maximum(square, 0.0)) > error
+        found[some] = np.sqrt(np.maximum(square, 0.0)) > error
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from convexhc.fusion.conductances import Conductances, initial_conductances
+from convexhc.fusion.conductances import LEAST_CONDUCTANCE, Conductances, initial_conductances
 from convexhc.fusion.demand import FEW_COLUMNS, Demand, column_blocks
 from convexhc.fusion.electrical_flow import LayeredFlow
 from convexhc.kernels.prox import dual_norms
@@ -20,8 +20,6 @@ _MARGIN = 1.1
 _ROUNDS, _PATIENCE = 20, 3
 # Loads below this share of the largest do not change a conductance.
 _IDLE = 0.5
-# Least conductance relative to its initial value.
-_LEAST_CONDUCTANCE = 1e-6
 
 
 def consensus_bound(problem: FusionProblem) -> float:
@@ -100,5 +98,5 @@ def consensus_estimate(problem: FusionProblem) -> float:
         if idle == _PATIENCE or not np.isfinite(largest):
             break
         ratio = conductances.values / initial / np.maximum(loads / bound, _IDLE)
-        conductances.values = initial * np.maximum(ratio / ratio.max(), _LEAST_CONDUCTANCE)
+        conductances.values = initial * np.maximum(ratio / ratio.max(), LEAST_CONDUCTANCE)
     return max(_MARGIN * bound, _least(problem)) if np.isfinite(bound) else consensus_bound(problem)

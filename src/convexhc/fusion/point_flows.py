@@ -37,8 +37,8 @@ class PointFlowSettings:
     max_rounds: int = 4
     # Load to which the initial flow of an edge is reduced: every edge keeps some slack.
     max_initial_load: float = 0.99
-    # Allowance of Newton's method, in gaps: parts that cost less to merge differ by round-off.
-    allowance: float = 100.0
+    # Gap to which a cluster is solved, in allowances: it must not hide a small distance.
+    gap: float = 0.01
 
 
 SETTINGS = PointFlowSettings()
@@ -48,15 +48,15 @@ def complete_point_dual(
     problem: FusionProblem,
     solution: Solution,
     *,
-    gap_tol: float,
+    allowance: float,
     max_iter: int,
     on_check: OnCheck | None = None,
 ) -> Solution:
     """Complete the dual inside the clusters of ``solution``, or split clusters without a flow.
 
     The dual between the clusters is kept, that inside them is a warm start. Clusters without a flow
-    are solved as problems of their own, to the duality gap ``gap_tol`` or until ``on_check`` stops
-    the run. ``n_clusters`` of the result is larger if clusters were split; the centroids of their
+    are solved as problems of their own, until ``on_check`` stops the run at the latest; parts that
+    cost at most ``allowance`` to merge differ by round-off. ``n_clusters`` of the result is larger if clusters were split; the centroids of their
     parts are then a warm start.
     """
     penalty, labels = problem.penalty, solution.labels
@@ -85,13 +85,13 @@ def complete_point_dual(
         dual=dual[at],
         labels=numbered(labels[nodes]),
     )
-    newton = SemismoothNewton(allowance=SETTINGS.allowance * gap_tol)
+    newton = SemismoothNewton(allowance=allowance)
     found = run(
         small,
         newton,
         start=start,
         tol=0.0,
-        gap_tol=gap_tol,
+        gap_tol=SETTINGS.gap * allowance,
         max_iter=max_iter,
         on_check=on_check,
         check_every=1,

@@ -36,8 +36,6 @@ class PointsSettings:
     final_gap: float = 1e-9
     # Cost below which two centroids are merged.
     merge_cost: float = 1e-3
-    # Gap target of the flows: they must not hide a small distance.
-    flow_gap: float = 1e-11
     # Factor on ``merge_cost`` after every split: what was split must come closer to merge again.
     merge_shrinkage: float = 0.3
     # Factor on the initial penalty parameter of the final run. It starts near the solution, where
@@ -88,7 +86,7 @@ def solve_points(
         flows = complete_point_dual(
             problem,
             found,
-            gap_tol=SETTINGS.flow_gap * tol * scale,
+            allowance=SETTINGS.final_gap * tol * scale,
             max_iter=max_iter,
             on_check=_stagnation_check(),
         )

@@ -34,6 +34,9 @@ from convexhc.solvers.round_newton import round_direction
 from convexhc.solvers.warm_start import fused_labels, starting_point
 
 
+_EPS = float(np.finfo(float).eps)
+
+
 @dataclass(frozen=True)
 class NewtonSettings:
     """Constants of the method."""
@@ -58,8 +61,6 @@ class NewtonSettings:
     sigma_growth: float = 3.0
     # sigma grows when the outer error is above this fraction of the inner one.
     lag: float = 0.1
-    # Errors below this fraction of the objective are round-off.
-    round_off: float = 1e-16
     # Decreases below this fraction of the objective are invisible in it.
     visible: float = 1e-11
 
@@ -142,9 +143,7 @@ class SemismoothNewton:
     def step(self, problem: FusionProblem, state: NewtonState) -> None:
         """Minimise the augmented Lagrangian, then update the dual and sigma."""
         for _ in range(SETTINGS.max_newton):
-            if state.inner <= max(
-                SETTINGS.subproblem_tol * state.outer, SETTINGS.round_off * abs(state.value)
-            ):
+            if state.inner <= max(SETTINGS.subproblem_tol * state.outer, _EPS * abs(state.value)):
                 break
             if not _newton_step(problem, state):
                 # Too stiff for double precision.

@@ -15,6 +15,8 @@ import numpy as np
 from convexhc.model.problem import Certificate
 from convexhc.solvers.solution import Solution
 
+_EPS = float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True)
 class ScheduleSettings:
@@ -22,8 +24,6 @@ class ScheduleSettings:
 
     # The gap is proportional to this power of the squared step length.
     power: float = 0.6
-    # Gaps below this fraction of the tolerance are round-off.
-    round_off: float = 1e-9
     # Iterations that divide the gap by e near the end.
     iterations_per_e: float = 10.0
     # Fewest iterations between two certificates.
@@ -87,11 +87,8 @@ class Schedule:
 
     def _level(self, certificate: Certificate, move: float) -> float:
         excess = self._excess(certificate)
-        return (
-            float(move * excess ** (-1.0 / SETTINGS.power))
-            if excess > SETTINGS.round_off
-            else np.inf
-        )
+        seen = certificate.relative_gap > _EPS and excess > 0.0
+        return float(move * excess ** (-1.0 / SETTINGS.power)) if seen else np.inf
 
     def _iterations_left(self, certificate: Certificate) -> int:
         """Predicted number of iterations until the gap is within the tolerance."""
