@@ -42,8 +42,6 @@ _SHARE_PER_SIZE = 3000.0
 _MOST_GROWTH = 8
 # Splits at one lam after which as many are wanted as there are: the group falls apart.
 _PATIENT_SPLITS = 10
-# Iterations before the first certificate after a split, as it never holds at once.
-_LEAST_AFTER_SPLIT = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +118,6 @@ def solve_graph(
             method,
             start=first,
             tol=share * tol,
-            # The dual of a split group is not that of a solution.
-            min_iter=0 if split is None else _LEAST_AFTER_SPLIT,
             max_iter=max_iter,
             enough=enough,
             doubt=None if doubt is None else doubt(splits),

@@ -29,14 +29,16 @@ from convexhc.solvers.loop import OnCheck, Solution, run
 from convexhc.solvers.newton import SemismoothNewton
 
 
+# Load of an edge that keeps some slack: below, a fusion is settled; initial flows are reduced to it.
+SETTLED_LOAD = 0.99
+
+
 @dataclass(frozen=True)
 class PointFlowSettings:
     """Settings of the search for flows inside clusters of points."""
 
     # Conductance updates before a cluster is solved as a problem of its own.
     max_rounds: int = 4
-    # Load to which the initial flow of an edge is reduced: every edge keeps some slack.
-    max_initial_load: float = 0.99
     # Gap to which a cluster is solved, in allowances: it must not hide a small distance.
     gap: float = 0.01
 
@@ -144,7 +146,7 @@ def _improved_flow(
     By a flow that favours edges with slack under Y. Returned with the clusters in which it leaves a
     ball, or misses the demand.
     """
-    radius, limit = np.maximum(edges.soft + edges.block, 1e-300), SETTINGS.max_initial_load
+    radius, limit = np.maximum(edges.soft + edges.block, 1e-300), SETTLED_LOAD
     load = np.sqrt(np.einsum("ek,ek->e", Y, Y)) / radius
     Y *= np.minimum(1.0, limit / np.maximum(load, limit))[:, None]
     slack = 1.0 - np.square(np.minimum(load, limit))

@@ -59,10 +59,9 @@ class ADMMSettings:
     # Largest rho |D|^2 at any time, in the same unit: where nearly all edges are fused, residuals
     # would raise it without end, and single precision with it to nonsense.
     max_rho: float = 1000.0
-    # First rho of a warm start, relative to the ratio of the dual to the differences.
-    warm_rho: float = 2.0
-    # First rho of a cold start, relative to the ratio of the dual radii to the differences.
-    cold_rho: float = 4.0
+    # First rho, relative to the ratio of the dual, or of its radii if there is none, to the
+    # differences.
+    first_rho: float = 2.0
     # One centroid step in this many is in double precision: it removes accumulated round-off.
     double_every: int = 30
     # Up to this many entries all arrays are in double precision, which is then as fast.
@@ -214,9 +213,9 @@ def _first_rho(problem: FusionProblem, dual: FloatArray, apart: FloatArray) -> f
     """
     edges = problem.penalty.edges
     root = np.sqrt(edges.stiffness)
-    size, copies = SETTINGS.warm_rho * _norm(dual / root), _norm(root * apart)
+    size, copies = SETTINGS.first_rho * _norm(dual / root), _norm(root * apart)
     if size == 0.0:
-        size = SETTINGS.cold_rho * _norm((edges.soft + edges.block) / root)
+        size = SETTINGS.first_rho * _norm((edges.soft + edges.block) / root)
     most = SETTINGS.max_first_rho * _unit_rho(problem)
     return min(size / copies, most) if size > 0.0 and copies > 0.0 else most
 
