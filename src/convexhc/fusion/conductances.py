@@ -14,7 +14,8 @@ from convexhc.model.problem import FusionProblem
 
 # Multiple of a flow whose loads calibrate the sketch, beside those of the flow itself.
 STRETCH = 1.5
-# Least conductance over the largest: weaker edges would leave no digits for the others.
+# Least conductance over the largest, in all or by a search: weaker edges would leave no digits for
+# the others.
 LEAST_CONDUCTANCE = 1e-6
 # Nodes from which a cluster is a block of its own, and of a block of smaller ones: calls for fewer
 # cost more than they save.

@@ -27,7 +27,12 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from convexhc._types import BoolArray, FloatArray, IntArray, Labels
 from convexhc._workers import map_in_workers, worker_count
-from convexhc.fusion.conductances import STRETCH, Conductances, initial_conductances
+from convexhc.fusion.conductances import (
+    LEAST_CONDUCTANCE,
+    STRETCH,
+    Conductances,
+    initial_conductances,
+)
 from convexhc.fusion.contraction import Contraction
 from convexhc.fusion.demand import FEW_COLUMNS, Demand
 from convexhc.fusion.electrical_flow import ROUND_OFF, ColumnRun, ElectricalFlow
@@ -59,12 +64,8 @@ class FlowSearchSettings:
     patience: int = 5
     # A cluster is given up if its overload stays above this fraction of that `patience` rounds ago.
     progress: float = 0.9
-    # Overload that the search tolerates: the proof measures it exactly.
-    load_tol: float = 5e-4
     # Loads below this count as this in an update, so that idle edges do not gain without limit.
     min_load: float = 0.2
-    # Factor by which a conductance may differ from its initial value.
-    max_change: float = 1e3
     # Share of every ball that a search leaves free, for errors of a sketch or of a proof.
     margin: float = 0.02
     # How far below one loads are at most that are cut in search of more new groups,
@@ -269,7 +270,7 @@ class _FlowSearch:
             overloads.append(np.bincount(self.cluster[at], over, self.n_clusters))
             if len(overloads) > 1:
                 power[overloads[-1] > overloads[-2]] *= SETTINGS.damping
-            clusters = clusters & (self.max_loads(loads) > target + SETTINGS.load_tol)
+            clusters = clusters & (self.max_loads(loads) > target + ROUND_OFF)
             if len(overloads) > SETTINGS.patience:
                 before = overloads[-1 - SETTINGS.patience]
                 clusters = clusters & (overloads[-1] < SETTINGS.progress * before)
@@ -277,11 +278,8 @@ class _FlowSearch:
                 break
             at = self.edges_of(clusters)
             divisor = np.maximum(loads[at], SETTINGS.min_load) ** power[self.cluster[at]]
-            low, high = (
-                self.initial[at] / SETTINGS.max_change,
-                self.initial[at] * SETTINGS.max_change,
-            )
-            values[at] = np.clip(values[at] / divisor, low, high)
+            least = LEAST_CONDUCTANCE**0.5 * self.initial[at]
+            values[at] = np.clip(values[at] / divisor, least, least / LEAST_CONDUCTANCE)
         return asked & (self.max_loads(loads) > max_load)
 
     def cost(self, clusters: BoolArray, loads: FloatArray) -> float:
@@ -319,7 +317,7 @@ class _FlowSearch:
         """Split some clusters at their most loaded edges, if it can be into ``wanted`` more."""
         tail, head = self.edges.tail, self.edges.head
         groups, low, high = self._parts(clusters, loads, 0.0), 0.0, SETTINGS.most_slack
-        while groups.max() + 1 < self.n_clusters + wanted and high - low > SETTINGS.load_tol:
+        while groups.max() + 1 < self.n_clusters + wanted and high - low > SETTINGS.margin:
             middle = 0.5 * (low + high)
             finer = self._parts(clusters, loads, middle)
             if finer.max() + 1 > self.n_clusters + SETTINGS.most_parts * wanted:

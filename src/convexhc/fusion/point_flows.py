@@ -28,8 +28,7 @@ from convexhc.model.problem import FusionProblem, fuse
 from convexhc.solvers.loop import OnCheck, Solution, run
 from convexhc.solvers.newton import SemismoothNewton
 
-
-# Load of an edge that keeps some slack: below, a fusion is settled; initial flows are reduced to it.
+# Load of an edge that keeps some slack: below, a fusion is settled; first flows are reduced to it.
 SETTLED_LOAD = 0.99
 
 
@@ -58,8 +57,8 @@ def complete_point_dual(
 
     The dual between the clusters is kept, that inside them is a warm start. Clusters without a flow
     are solved as problems of their own, until ``on_check`` stops the run at the latest; parts that
-    cost at most ``allowance`` to merge differ by round-off. ``n_clusters`` of the result is larger if clusters were split; the centroids of their
-    parts are then a warm start.
+    cost at most ``allowance`` to merge differ by round-off. ``n_clusters`` of the result is larger
+    if clusters were split; the centroids of their parts are then a warm start.
     """
     penalty, labels = problem.penalty, solution.labels
     edges = penalty.edges

@@ -33,7 +33,6 @@ from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.round_newton import round_direction
 from convexhc.solvers.warm_start import fused_labels, starting_point
 
-
 _EPS = float(np.finfo(float).eps)
 
 
