@@ -162,16 +162,13 @@ def _gap_of_feasible(
         sums *= n
     moved = 3.0 * n * sums if np.isfinite(sums) else np.inf
     edges, fidelity = problem.penalty.edges, problem.fidelity
-    slope = np.linalg.norm(contraction.problem.fidelity.gradient(C) * _root_sizes(contraction))
+    root_sizes = np.sqrt(np.bincount(contraction.labels))[:, None]
+    slope = np.linalg.norm(contraction.problem.fidelity.gradient(C) * root_sizes)
     slope += float(np.sqrt(2.0) * (edges.block + edges.soft * m**0.5).sum())
     slope += fidelity.lipschitz * moved
     scale = max(abs(certificate.objective), fidelity.scale)
     gap = max(certificate.gap, 0.0) + _ROUND_OFF * scale + float(slope) * moved
     return gap, moved
-
-
-def _root_sizes(contraction: Contraction) -> FloatArray:
-    return np.sqrt(np.bincount(contraction.labels))[:, None]
 
 
 def proven_apart(
@@ -187,7 +184,7 @@ def proven_apart(
     There |C - C*|_K^2 <= 2 gap, whatever the smallest eigenvalue, and |d - d*|_K^2 <= 4 gap for the
     difference d of two rows. ``moved`` is the distance of C to a feasible point with that gap.
     """
-    product = _times(fidelity, C)
+    product = fidelity.matrix.right_multiply(C) if isinstance(fidelity, Kernel) else C
     found = np.empty(tail.size, np.bool_)
     error = 2.0 * np.sqrt(gap) + 2.0 * np.sqrt(fidelity.lipschitz) * moved
     for some in blocks((tail.size, C.shape[1])):
@@ -197,11 +194,6 @@ def proven_apart(
         square -= _ROUND_OFF * fidelity.lipschitz * np.einsum("pk,pk->p", d, d)
         found[some] = np.sqrt(np.maximum(square, 0.0)) > error
     return found
-
-
-def _times(fidelity: Fidelity, C: FloatArray) -> FloatArray:
-    """C H, H the Hessian of the fidelity."""
-    return fidelity.matrix.right_multiply(C) if isinstance(fidelity, Kernel) else C
 
 
 def _inner_flow(problem: FusionProblem, demand: Demand, conductances: Conductances) -> InnerFlow:

@@ -70,7 +70,10 @@ def complete_point_dual(
     between[inside] = 0.0
     data = problem.fidelity.target - penalty.pull(between)
     demand = data - fuse(data, labels)
-    unproven = _find_flows(dual, demand, edges, inside, labels, _node_order(problem))
+    # Sparse factors have their rows in the order of elimination; conjugate gradients in any.
+    factored = problem.shape[1] <= SPATIAL
+    order = penalty.differences.elimination if factored else np.arange(labels.size)
+    unproven = _find_flows(dual, demand, edges, inside, labels, order)
     if not unproven.any():
         return replace(solution, dual=dual, n_iter=0)
     at = inside[unproven[labels[edges.tail[inside]]]]
@@ -114,12 +117,9 @@ def _find_flows(
     labels: Labels,
     order: IntArray,
 ) -> BoolArray:
-    """Write flows inside clusters that meet ``demand`` into ``dual``.
+    """Write flows inside clusters that meet ``demand`` into ``dual``, by systems in this ``order``.
 
-    Systems have their rows in the given ``order`` of the nodes.
-
-    Returns the clusters for which no feasible flow was found. Their dual is feasible as well, and
-    meets a part of the demand.
+    Returns the clusters without a feasible flow. Their dual is feasible and meets a part of it.
     """
     unproven = np.bincount(labels) > 1
     for _ in range(SETTINGS.max_rounds):
@@ -158,13 +158,6 @@ def _improved_flow(
     failed = unmet > ROUND_OFF**2 * asked
     failed[labels[edges.tail[outside]]] = True
     return Y, failed
-
-
-def _node_order(problem: FusionProblem) -> IntArray:
-    """The order in which sparse factors eliminate nodes, if the flows use them."""
-    if problem.shape[1] <= SPATIAL:
-        return problem.penalty.differences.elimination
-    return np.arange(problem.shape[0])
 
 
 def _squared_norms(X: FloatArray, labels: Labels) -> FloatArray:
