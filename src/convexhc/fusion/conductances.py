@@ -14,8 +14,9 @@ from convexhc.model.problem import FusionProblem
 
 # Multiple of a flow whose loads calibrate the sketch, beside those of the flow itself.
 STRETCH = 1.5
-# Least conductance over the largest, in all or by a search: weaker edges would leave no digits for
-# the others.
+# Least initial conductance over the largest: weaker edges would leave no digits for the others.
+_MIN_CONDUCTANCE = 1e-8
+# Least ratio that a search may add to that.
 LEAST_CONDUCTANCE = 1e-6
 # Nodes from which a cluster is a block of its own, and of a block of smaller ones: calls for fewer
 # cost more than they save.
@@ -95,7 +96,7 @@ class Conductances:
 def initial_conductances(problem: FusionProblem) -> FloatArray:
     """Squared weights, bounded from below: loads are then of similar size on all edges."""
     squares = np.square(problem.penalty.graph.weight)
-    return np.asarray(np.maximum(squares, LEAST_CONDUCTANCE * squares.max(initial=0.0)))
+    return np.asarray(np.maximum(squares, _MIN_CONDUCTANCE * squares.max(initial=0.0)))
 
 
 def _blocks(
