@@ -9,8 +9,8 @@ import numpy as np
 
 from convexhc._types import FloatArray
 from convexhc.model.problem import SmoothProblem
+from convexhc.solvers.dual_fista import Momentum
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.momentum import Momentum
 
 
 @dataclass

@@ -18,8 +18,8 @@ GRAPH = convexhc.datasets.fractal_graph(0, n_meta=2, n_super=3, clique=4)
 def sent(monkeypatch):
     """Number of tasks of every call to the workers; everything is worth sending."""
     counts = []
+    monkeypatch.setattr(graph_flows, "_WORTH_SENDING", 0)
     for module in (graph_flows, components):
-        monkeypatch.setattr(module, "_WORTH_SENDING", 0)
 
         def counted(function, tasks):
             counts.append(len(tasks))

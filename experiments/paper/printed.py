@@ -18,8 +18,8 @@ import numpy as np
 from convexhc._types import FloatArray
 from convexhc.kernels import edges as edge_kernels
 from convexhc.model.problem import FusionProblem
+from convexhc.solvers.dual_fista import Momentum
 from convexhc.solvers.loop import Candidate, Solution
-from convexhc.solvers.momentum import Momentum
 
 
 def alternate(Y: FloatArray, *, passes: int = 50, tol: float = 1e-6) -> FloatArray:

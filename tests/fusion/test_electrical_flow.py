@@ -325,7 +325,7 @@ def test_small_clusters_together_are_as_loaded_as_alone(seed):
     found = []
     for large in (2, 64):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(conductances_module, "_LARGE", large)
+            patch.setattr(conductances_module, "_BLOCK_NODES", large)
             loads = np.zeros(drawn.edges.tail.size)
             for flow in Conductances.of(drawn.problem).flows(drawn.edges, drawn.labels):
                 inner = InnerDemand.of(drawn.demand, flow.nodes, flow.cluster)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +12,7 @@ from convexhc.datasets import fractal_graph
 from convexhc.fusion import graph_flows
 from convexhc.fusion.conductances import Conductances
 from convexhc.fusion.contraction import contract
+from convexhc.fusion.demand import Demand
 from convexhc.fusion.graph_flows import complete_dual
 from convexhc.fusion.graph_solve import solve_graph
 from convexhc.fusion.lam_max import consensus_bound
@@ -151,8 +150,9 @@ def cost_of_the_flow(problem, contraction, dual, conductances):
 def test_the_cost_is_that_of_the_flow_under_the_final_conductances(sketched, monkeypatch):
     """Groups are given up in different rounds; the proof is under the final conductances."""
     if sketched:
-        tuned = replace(graph_flows.SETTINGS, max_exact_columns=0, sketch_columns=12)
-        monkeypatch.setattr(graph_flows, "SETTINGS", tuned)
+        sketch = Demand.sketch
+        monkeypatch.setattr(Demand, "is_wide", True)
+        monkeypatch.setattr(Demand, "sketch", lambda self: sketch(self, 12))
     paid = free = 0
     for seed in range(16):
         rng = np.random.default_rng(seed)
@@ -236,12 +236,11 @@ def test_the_residual_of_a_wrong_flow_is_added_to_the_cost(seed, share, monkeypa
     assert cost >= truth
 
 
-@pytest.mark.parametrize("max_projected", [500, 0])
+@pytest.mark.parametrize("max_projected", [256, 0])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_cost_never_exceeds_the_budget(seed, max_projected, monkeypatch):
     """Nor is it below the suboptimality, also where costs are not computed."""
-    limited = replace(graph_flows.SETTINGS, max_projected=max_projected)
-    monkeypatch.setattr(graph_flows, "SETTINGS", limited)
+    monkeypatch.setattr(graph_flows, "FEW_COLUMNS", max_projected)
     problem = graph_problem(random_kernel(np.random.default_rng(seed), 8), 0.0)
     whole_at_last = False
     for share in (0.5, 0.8, 1.01):

@@ -63,7 +63,7 @@ def test_clusters_of_a_solution_have_flows(seed, dimension, l1_ratio, lam):
     problem, found, inside = drawn(seed, dimension, l1_ratio, lam)
     forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
     whole = complete_point_dual(
-        problem, forgotten, gap_tol=1e-15 * found.certificate.objective, max_iter=50
+        problem, forgotten, allowance=1e-13 * found.certificate.objective, max_iter=50
     )
     assert_clusters_kept(problem, found, inside, whole)
     assert_allclose(whole.centroids, found.centroids, atol=1e-6)
@@ -80,7 +80,7 @@ def test_the_completed_dual_is_feasible_from_any_warm_start(seed, dimension, l1_
     problem, found, inside = drawn(seed, dimension, l1_ratio, 0.2)
     rng = np.random.default_rng(seed)
     start = replace(found, dual=stretch * rng.normal(size=found.dual.shape))
-    done = complete_point_dual(problem, start, gap_tol=1e-12, max_iter=50)
+    done = complete_point_dual(problem, start, allowance=1e-10, max_iter=50)
     radius = 0.2 * problem.penalty.differences.graph.weight
     assert (dual_norms(done.dual, l1_ratio) <= radius * (1.0 + 1e-9)).all()
     nearest = problem.penalty.feasible_dual(start.dual)
@@ -94,7 +94,7 @@ def test_the_warm_start_inside_clusters_does_not_matter(seed, dimension, size):
     drawn_inside = size * np.random.default_rng(seed).normal(size=found.dual.shape)
     start = replace(found, dual=np.where(inside[:, None], drawn_inside, found.dual))
     whole = complete_point_dual(
-        problem, start, gap_tol=1e-15 * found.certificate.objective, max_iter=50
+        problem, start, allowance=1e-13 * found.certificate.objective, max_iter=50
     )
     assert_array_equal(whole.labels, found.labels)
     assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
@@ -110,7 +110,7 @@ def test_flows_that_miss_the_demand_are_not_accepted(seed, dimension, share):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(point_flows, "_electrical_flow", lambda *system: share * true(*system))
         whole = complete_point_dual(
-            problem, forgotten, gap_tol=1e-15 * found.certificate.objective, max_iter=50
+            problem, forgotten, allowance=1e-13 * found.certificate.objective, max_iter=50
         )
     assert_array_equal(whole.labels, found.labels)
     assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
@@ -124,7 +124,7 @@ def test_without_conductance_updates_every_cluster_is_solved_as_a_problem(seed, 
     forgotten = replace(found, dual=np.where(inside[:, None], 0.0, found.dual))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(point_flows, "SETTINGS", replace(point_flows.SETTINGS, max_rounds=0))
-        whole = complete_point_dual(problem, forgotten, gap_tol=1e-13, max_iter=50)
+        whole = complete_point_dual(problem, forgotten, allowance=1e-11, max_iter=50)
     assert_array_equal(whole.labels, found.labels)
     assert (whole.n_iter > 0) == bool(inside.any())
     assert problem.certify(found.centroids, whole.dual).relative_gap <= 1e-9
@@ -145,7 +145,7 @@ def test_clusters_without_flows_are_split_and_others_kept(seed, dimension):
     start = replace(
         best, labels=wrong, centroids=cluster_means(best.centroids, wrong)[wrong].copy()
     )
-    split = complete_point_dual(problem, start, gap_tol=1e-12, max_iter=50)
+    split = complete_point_dual(problem, start, allowance=1e-10, max_iter=50)
     # Groups may be split further, but no part has nodes of both.
     pieces = np.unique(np.stack([split.labels, truth]), axis=1)
     assert pieces.shape[1] == split.n_clusters > 2

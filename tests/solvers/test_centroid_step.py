@@ -103,7 +103,7 @@ def test_a_graph_whose_factor_fills_up_is_inverted():
 
 
 def test_large_graphs_use_the_primal_dual_method_unless_factored(monkeypatch):
-    monkeypatch.setattr(choose, "_LINEARIZED_ROWS", 200)
+    monkeypatch.setattr(choose, "DENSE_FACTOR_NODES", 200)
     assert choose.choose_method(graph_problem(ring(300), 1.0)) == admm.ADMM(linear=True)
     assert choose.choose_method(graph_problem(expander(), 1.0)).name == "primal_dual"
 

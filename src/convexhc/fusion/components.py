@@ -30,10 +30,6 @@ from convexhc.solvers.warm_start import fused_labels
 
 # Smallest dual, in numbers, that is solved apart: below, calls cost more than they save.
 _MIN_DUAL_SIZE = 100_000
-# Largest rank of a component, as a share of the columns, at which changing coordinates pays.
-_LARGEST_RANK = 0.5
-# Numbers of a dual from which parts go to workers.
-_WORTH_SENDING = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +157,7 @@ class Parts:
             )
             for part in self.parts
         ]
-        if worker_count() > 1 and problem.penalty.n_edges * problem.shape[1] > _WORTH_SENDING:
+        if worker_count() > 1 and len(tasks) > 1:
             found = map_in_workers(_on_one_thread, tasks)
         else:
             found = [task() for task in tasks]
@@ -205,11 +201,11 @@ def _on_one_thread(task: Callable[[], Solution]) -> Solution:
 
 
 def _axes_of_span(X: FloatArray) -> FloatArray | None:
-    """Orthonormal columns that span the rows; None if they would save little. O(n m^2)."""
+    """Orthonormal columns that span the rows; None if as many as there are. O(n m^2)."""
     _, values, rows = np.linalg.svd(X, full_matrices=False)
     least = max(X.shape) * np.finfo(np.float64).eps * values[0]
     rank = max(1, int(np.count_nonzero(values > least)))
-    return rows[:rank].T.copy() if rank <= _LARGEST_RANK * X.shape[1] else None
+    return rows[:rank].T.copy() if rank < X.shape[1] else None
 
 
 def _bundles(dual_sizes: IntArray) -> Iterator[list[int]]:

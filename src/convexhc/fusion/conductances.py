@@ -16,10 +16,11 @@ from convexhc.model.problem import FusionProblem
 STRETCH = 1.5
 # Least initial conductance over the largest: weaker edges would leave no digits for the others.
 _MIN_CONDUCTANCE = 1e-8
-# Nodes from which a cluster is a block of its own: calls for smaller ones cost more than they save.
-_LARGE = 64
-# Nodes of a block of small clusters.
-_BLOCK_NODES = 256
+# Least ratio that a search may add to that.
+LEAST_CONDUCTANCE = 1e-6
+# Nodes from which a cluster is a block of its own, and of a block of smaller ones: calls for fewer
+# cost more than they save.
+_BLOCK_NODES = 128
 
 
 class Conductances:
@@ -106,8 +107,8 @@ def _blocks(
     Large clusters one by one, small ones together, single nodes in none.
     """
     size = np.bincount(labels)
-    small = (size > 1) & (size < _LARGE)
-    block = np.where(size >= _LARGE, np.arange(size.size), -1)
+    small = (size > 1) & (size < _BLOCK_NODES)
+    block = np.where(size >= _BLOCK_NODES, np.arange(size.size), -1)
     block[small] = size.size + np.cumsum(size[small]) // _BLOCK_NODES
     numbers, block[block >= 0] = np.unique(block[block >= 0], return_inverse=True)
     order = np.lexsort((rank, labels, block[labels]))

@@ -20,6 +20,10 @@ from convexhc._types import FloatArray, Labels
 from convexhc.model.metric import averaging_matrix
 from convexhc.model.problem import FusionProblem
 
+# Columns of a sketch: relative norms are then off by about a tenth.
+SKETCH_COLUMNS = 64
+# Number of columns, or of overloaded edges, up to which one solve for each is cheap.
+FEW_COLUMNS = 4 * SKETCH_COLUMNS
 # Fewest columns of a dense block: enough for a panel of the triangular solves.
 _MIN_COLUMNS = 128
 # Entries that a block may have beyond that; smaller demands are kept in memory.
@@ -83,6 +87,11 @@ class Demand:
         """Number of columns."""
         return int(self.target.shape[1])
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are so many columns that a search needs a sketch."""
+        return self.n_columns > FEW_COLUMNS
+
     def columns(self, block: slice) -> FloatArray:
         """Dense columns of R; a small R is formed once, since a search reads it often."""
         small = self.labels.size * self.n_columns <= _BLOCK_ENTRIES
@@ -114,7 +123,7 @@ class Demand:
         out -= (V.T @ self.offset)[:, None]
         return out
 
-    def sketch(self, width: int) -> FloatArray:
+    def sketch(self, width: int = SKETCH_COLUMNS) -> FloatArray:
         """Random combinations R G of the columns, E[G G'] = I: row norms are kept approximately.
 
         G is the same for all demands with as many columns.

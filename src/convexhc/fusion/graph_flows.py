@@ -27,9 +27,14 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from convexhc._types import BoolArray, FloatArray, IntArray, Labels
 from convexhc._workers import map_in_workers, worker_count
-from convexhc.fusion.conductances import STRETCH, Conductances, initial_conductances
+from convexhc.fusion.conductances import (
+    LEAST_CONDUCTANCE,
+    STRETCH,
+    Conductances,
+    initial_conductances,
+)
 from convexhc.fusion.contraction import Contraction
-from convexhc.fusion.demand import Demand
+from convexhc.fusion.demand import FEW_COLUMNS, Demand
 from convexhc.fusion.electrical_flow import ROUND_OFF, ColumnRun, ElectricalFlow
 from convexhc.fusion.inner_demand import InnerDemand
 from convexhc.kernels import flows as flow_kernels
@@ -59,26 +64,14 @@ class FlowSearchSettings:
     patience: int = 5
     # A cluster is given up if its overload stays above this fraction of that `patience` rounds ago.
     progress: float = 0.9
-    # Overload that the search tolerates: the proof measures it exactly.
-    load_tol: float = 5e-4
     # Loads below this count as this in an update, so that idle edges do not gain without limit.
     min_load: float = 0.2
-    # Factor by which a conductance may differ from its initial value.
-    max_change: float = 1e3
-    # Columns of the sketch: relative norms are then off by about a tenth.
-    sketch_columns: int = 64
-    # Number of columns above which the search uses a sketch: solves of fewer are cheap.
-    max_exact_columns: int = 256
-    # Margin below one for loads predicted from a sketch.
-    sketch_margin: float = 0.02
-    # Overloaded edges up to which the cost of projecting their flow is computed: one solve each.
-    max_projected: int = 500
+    # Share of every ball that a search leaves free, for errors of a sketch or of a proof.
+    margin: float = 0.02
     # How far below one loads are at most that are cut in search of more new groups,
     most_slack: float = 0.4
-    # what they may find at most, as a multiple of those wanted,
+    # what they may find at most, as a multiple of those wanted.
     most_parts: float = 4.0
-    # and steps of that search.
-    halvings: int = 8
 
 
 SETTINGS = FlowSearchSettings()
@@ -187,14 +180,14 @@ class _FlowSearch:
     @cached_property
     def sketch(self) -> FloatArray | None:
         """Sketch of the demand, used between proofs if there are many columns."""
-        if self.demand.n_columns <= SETTINGS.max_exact_columns:
+        if not self.demand.is_wide:
             return None
-        return self.demand.sketch(SETTINGS.sketch_columns)
+        return self.demand.sketch()
 
     @property
     def margin(self) -> float:
         """How far below one the loads must be before a proof is tried."""
-        return 0.0 if self.sketch is None else SETTINGS.sketch_margin
+        return 0.0 if self.sketch is None else SETTINGS.margin
 
     @cached_property
     def n_clusters(self) -> int:
@@ -277,7 +270,7 @@ class _FlowSearch:
             overloads.append(np.bincount(self.cluster[at], over, self.n_clusters))
             if len(overloads) > 1:
                 power[overloads[-1] > overloads[-2]] *= SETTINGS.damping
-            clusters = clusters & (self.max_loads(loads) > target + SETTINGS.load_tol)
+            clusters = clusters & (self.max_loads(loads) > target + ROUND_OFF)
             if len(overloads) > SETTINGS.patience:
                 before = overloads[-1 - SETTINGS.patience]
                 clusters = clusters & (overloads[-1] < SETTINGS.progress * before)
@@ -285,11 +278,8 @@ class _FlowSearch:
                 break
             at = self.edges_of(clusters)
             divisor = np.maximum(loads[at], SETTINGS.min_load) ** power[self.cluster[at]]
-            low, high = (
-                self.initial[at] / SETTINGS.max_change,
-                self.initial[at] * SETTINGS.max_change,
-            )
-            values[at] = np.clip(values[at] / divisor, low, high)
+            least = LEAST_CONDUCTANCE**0.5 * self.initial[at]
+            values[at] = np.clip(values[at] / divisor, least, least / LEAST_CONDUCTANCE)
         return asked & (self.max_loads(loads) > max_load)
 
     def cost(self, clusters: BoolArray, loads: FloatArray) -> float:
@@ -299,7 +289,7 @@ class _FlowSearch:
         which sums to zero over a cluster. Infinite if there are too many such edges.
         """
         overloaded = clusters[self.cluster] & (loads > _MAX_LOAD)
-        if np.count_nonzero(overloaded) > SETTINGS.max_projected:
+        if np.count_nonzero(overloaded) > FEW_COLUMNS:
             return np.inf
         total = 0.0
         for flow, part in self.blocks(clusters):
@@ -327,9 +317,7 @@ class _FlowSearch:
         """Split some clusters at their most loaded edges, if it can be into ``wanted`` more."""
         tail, head = self.edges.tail, self.edges.head
         groups, low, high = self._parts(clusters, loads, 0.0), 0.0, SETTINGS.most_slack
-        for _ in range(SETTINGS.halvings):
-            if groups.max() + 1 >= self.n_clusters + wanted:
-                break
+        while groups.max() + 1 < self.n_clusters + wanted and high - low > SETTINGS.margin:
             middle = 0.5 * (low + high)
             finer = self._parts(clusters, loads, middle)
             if finer.max() + 1 > self.n_clusters + SETTINGS.most_parts * wanted:

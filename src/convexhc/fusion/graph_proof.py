@@ -10,10 +10,12 @@ from convexhc._types import BoolArray, FloatArray, IntArray, Labels
 from convexhc.fusion.conductances import Conductances, initial_conductances
 from convexhc.fusion.contraction import Contraction, contract
 from convexhc.fusion.demand import Demand
+from convexhc.fusion.graph_flows import SETTINGS as FLOWS
 from convexhc.fusion.graph_flows import find_slack
 from convexhc.fusion.graph_solve import Chooser, ContractedSolution, solve_graph, transfer
 from convexhc.fusion.partition_proof import InnerFlow, Leaving, coarsest, proven_groups
 from convexhc.fusion.routing import Boundary, routed_clusters
+from convexhc.kernels.compile import blocks
 from convexhc.kernels.dual_errors import dual_errors
 from convexhc.kernels.labels import numbered_by_first
 from convexhc.model.factorization import DENSE_NODES
@@ -31,8 +33,6 @@ _TRY_MERGES = 1e-7
 # Round-off of a gap, relative to the objective (sums of products and an assignment), and of
 # demands and flows, relative to the data and the dual at a node.
 _ROUND_OFF = 1e-12
-# Load that flows should not exceed, so that some of every ball is left for errors.
-_TARGET_LOAD = 0.98
 # Numbers of a demand, and of a flow inside some clusters, up to which they are formed.
 _MAX_NUMBERS = 20_000_000
 
@@ -118,7 +118,7 @@ def _finest(
     whole, finest = ~tried, np.arange(n)
     for attempt in range(attempts):
         if attempt:
-            smaller = problem.at(_TARGET_LOAD * problem.lam).penalty.edges
+            smaller = problem.at((1.0 - FLOWS.margin) * problem.lam).penalty.edges
             find_slack(smaller, demand, of, initial_conductances(problem), tried & ~whole)
         inner = _inner_flow(problem, demand, of)
         finest = proven_groups(labels, inner, leaving)
@@ -162,16 +162,13 @@ def _gap_of_feasible(
         sums *= n
     moved = 3.0 * n * sums if np.isfinite(sums) else np.inf
     edges, fidelity = problem.penalty.edges, problem.fidelity
-    slope = np.linalg.norm(contraction.problem.fidelity.gradient(C) * _root_sizes(contraction))
+    root_sizes = np.sqrt(np.bincount(contraction.labels))[:, None]
+    slope = np.linalg.norm(contraction.problem.fidelity.gradient(C) * root_sizes)
     slope += float(np.sqrt(2.0) * (edges.block + edges.soft * m**0.5).sum())
     slope += fidelity.lipschitz * moved
     scale = max(abs(certificate.objective), fidelity.scale)
     gap = max(certificate.gap, 0.0) + _ROUND_OFF * scale + float(slope) * moved
     return gap, moved
-
-
-def _root_sizes(contraction: Contraction) -> FloatArray:
-    return np.sqrt(np.bincount(contraction.labels))[:, None]
 
 
 def proven_apart(
@@ -187,22 +184,16 @@ def proven_apart(
     There |C - C*|_K^2 <= 2 gap, whatever the smallest eigenvalue, and |d - d*|_K^2 <= 4 gap for the
     difference d of two rows. ``moved`` is the distance of C to a feasible point with that gap.
     """
-    product = _times(fidelity, C)
+    product = fidelity.matrix.right_multiply(C) if isinstance(fidelity, Kernel) else C
     found = np.empty(tail.size, np.bool_)
     error = 2.0 * np.sqrt(gap) + 2.0 * np.sqrt(fidelity.lipschitz) * moved
-    rows = max(1, 4_000_000 // C.shape[1])
-    for first in range(0, tail.size, rows):
-        i, j = tail[first : first + rows], head[first : first + rows]
+    for some in blocks((tail.size, C.shape[1])):
+        i, j = tail[some], head[some]
         d = C[i] - C[j]
         square = np.einsum("pk,pk->p", d, product[i] - product[j])
         square -= _ROUND_OFF * fidelity.lipschitz * np.einsum("pk,pk->p", d, d)
-        found[first : first + rows] = np.sqrt(np.maximum(square, 0.0)) > error
+        found[some] = np.sqrt(np.maximum(square, 0.0)) > error
     return found
-
-
-def _times(fidelity: Fidelity, C: FloatArray) -> FloatArray:
-    """C H, H the Hessian of the fidelity."""
-    return fidelity.matrix.right_multiply(C) if isinstance(fidelity, Kernel) else C
 
 
 def _inner_flow(problem: FusionProblem, demand: Demand, conductances: Conductances) -> InnerFlow:

@@ -42,8 +42,6 @@ _SHARE_PER_SIZE = 3000.0
 _MOST_GROWTH = 8
 # Splits at one lam after which as many are wanted as there are: the group falls apart.
 _PATIENT_SPLITS = 10
-# Iterations before the first certificate after a split, as it never holds at once.
-_LEAST_AFTER_SPLIT = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +105,9 @@ def solve_graph(
     conductances = Conductances.of(problem) if known is None else known.copy()
     groups, split = connected(problem, groups), None
     while True:
-        contraction = _contraction(problem, groups, start)
+        # The same groups keep their contraction, with its caches.
+        same = start is not None and np.array_equal(start.groups, groups)
+        contraction = start.contraction if start and same else contract(problem, groups)
         small_problem = contraction.problem.at(problem.lam)
         first = None if start is None else transfer(problem, start, contraction, split)
         if first is not None and second is not None and second.lam != first.lam:
@@ -120,8 +120,6 @@ def solve_graph(
             method,
             start=first,
             tol=share * tol,
-            # The dual of a split group is not that of a solution.
-            min_iter=0 if split is None else _LEAST_AFTER_SPLIT,
             max_iter=max_iter,
             enough=enough,
             doubt=None if doubt is None else doubt(splits),
@@ -165,15 +163,6 @@ def _wanted(splits: int, n_groups: int) -> int:
     if splits >= _PATIENT_SPLITS:
         return n_groups
     return int(min(2**splits, 1 + n_groups // _MOST_GROWTH))
-
-
-def _contraction(
-    problem: FusionProblem, groups: Labels, start: ContractedSolution | None
-) -> Contraction:
-    """The contraction on these groups; that of the start if it is the same, with its caches."""
-    if start is not None and np.array_equal(start.groups, groups):
-        return start.contraction
-    return contract(problem, groups)
 
 
 def _on_line_through(

@@ -24,8 +24,6 @@ from convexhc.kernels.rows import group_means
 _MAX_RANK = 64
 # Fewest blocks of columns of a run: less is not worth sending to a worker.
 _RUN_BLOCKS = 8
-# Runs of a cluster at most: every one is sent with the factor.
-_MOST_RUNS = 16
 
 
 class Product(NamedTuple):
@@ -87,8 +85,7 @@ class InnerDemand:
     @cached_property
     def column_runs(self) -> tuple[InnerDemand, ...]:
         """Demands of the near columns only, some blocks of them each."""
-        least = _RUN_BLOCKS * column_width(self.cluster.size)
-        most = max(least, -(-self.near.size // _MOST_RUNS))
+        most = _RUN_BLOCKS * column_width(self.cluster.size)
         if self.near.size <= most:
             return (self,)
         runs = (slice(first, first + most) for first in range(0, self.near.size, most))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from convexhc.fusion.conductances import Conductances, initial_conductances
-from convexhc.fusion.demand import Demand, column_blocks
+from convexhc.fusion.conductances import LEAST_CONDUCTANCE, Conductances, initial_conductances
+from convexhc.fusion.demand import FEW_COLUMNS, Demand, column_blocks
 from convexhc.fusion.electrical_flow import LayeredFlow
 from convexhc.kernels.prox import dual_norms
 from convexhc.model.fidelity import Kernel
@@ -14,16 +14,12 @@ from convexhc.model.problem import FusionProblem
 # Least bound, relative to the mean self-similarity of a node over the largest weight: identical
 # nodes fuse at any lam > 0, but a path needs a finite range.
 _MIN_BOUND = 1e-2
-# Columns of the sketch of an estimate, and its margin above the bound that the sketch gives.
-_SKETCH_COLUMNS, _MARGIN = 64, 1.1
-# Number of columns up to which the bound of all columns is cheap.
-_FEW_COLUMNS = 256
+# Margin of an estimate above the bound that the sketch gives.
+_MARGIN = 1.1
 # Rounds of the search for conductances at most, and those without a gain that end it.
 _ROUNDS, _PATIENCE = 20, 3
 # Loads below this share of the largest do not change a conductance.
 _IDLE = 0.5
-# Least conductance relative to its initial value.
-_LEAST_CONDUCTANCE = 1e-6
 
 
 def consensus_bound(problem: FusionProblem) -> float:
@@ -83,11 +79,11 @@ def consensus_estimate(problem: FusionProblem) -> float:
     solve has to confirm the consensus. One sparse factorisation and 64 solves per round; up to 256
     columns the bound itself.
     """
-    if problem.shape[1] <= _FEW_COLUMNS or not problem.penalty.graph.n_edges:
+    if problem.shape[1] <= FEW_COLUMNS or not problem.penalty.graph.n_edges:
         return consensus_bound(problem)
     unit = problem.at(1.0)
     edges, labels = unit.penalty.edges, unit.penalty.graph.components()[1]
-    sketch = Demand.of(unit, labels).sketch(_SKETCH_COLUMNS)
+    sketch = Demand.of(unit, labels).sketch()
     initial = initial_conductances(unit)
     conductances = Conductances(initial)
     flows = conductances.flows(edges, labels)
@@ -102,5 +98,5 @@ def consensus_estimate(problem: FusionProblem) -> float:
         if idle == _PATIENCE or not np.isfinite(largest):
             break
         ratio = conductances.values / initial / np.maximum(loads / bound, _IDLE)
-        conductances.values = initial * np.maximum(ratio / ratio.max(), _LEAST_CONDUCTANCE)
+        conductances.values = initial * np.maximum(ratio / ratio.max(), LEAST_CONDUCTANCE)
     return max(_MARGIN * bound, _least(problem)) if np.isfinite(bound) else consensus_bound(problem)

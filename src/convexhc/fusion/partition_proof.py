@@ -67,7 +67,9 @@ def proven_groups(labels: Labels, inner: InnerFlow, leaving: Leaving) -> Labels:
     leaving = leaving.plus(edges.tail, edges.head, outside, nothing)
     tree = widest_tree(n, edges, slack)
     fits = _fitting(n, tree, inner, leaving, slack)
-    part = components(n, edges.tail, edges.head, _marked(tree[fits], edges.tail.size))
+    kept_edges = np.zeros(edges.tail.size, np.bool_)
+    kept_edges[tree[fits]] = True
+    part = components(n, edges.tail, edges.head, kept_edges)
     first = np.unique(labels, return_index=True)[1]
     broken = np.zeros(first.size, np.bool_)
     broken[labels[part != part[first[labels]]]] = True
@@ -85,12 +87,6 @@ def proven_groups(labels: Labels, inner: InnerFlow, leaving: Leaving) -> Labels:
     kept = np.where(broken[labels], n + part, labels)
     kept[alone] = 2 * n + np.flatnonzero(alone)
     return numbered_by_first(kept)
-
-
-def _marked(at: IntArray, count: int) -> BoolArray:
-    out = np.zeros(count, np.bool_)
-    out[at] = True
-    return out
 
 
 def widest_tree(n: int, edges: Edges, slack: FloatArray) -> IntArray:

@@ -28,6 +28,9 @@ from convexhc.model.problem import FusionProblem, fuse
 from convexhc.solvers.loop import OnCheck, Solution, run
 from convexhc.solvers.newton import SemismoothNewton
 
+# Load of an edge that keeps some slack: below, a fusion is settled; first flows are reduced to it.
+SETTLED_LOAD = 0.99
+
 
 @dataclass(frozen=True)
 class PointFlowSettings:
@@ -35,10 +38,8 @@ class PointFlowSettings:
 
     # Conductance updates before a cluster is solved as a problem of its own.
     max_rounds: int = 4
-    # Load to which the initial flow of an edge is reduced: every edge keeps some slack.
-    max_initial_load: float = 0.99
-    # Allowance of Newton's method, in gaps: parts that cost less to merge differ by round-off.
-    allowance: float = 100.0
+    # Gap to which a cluster is solved, in allowances: it must not hide a small distance.
+    gap: float = 0.01
 
 
 SETTINGS = PointFlowSettings()
@@ -48,16 +49,16 @@ def complete_point_dual(
     problem: FusionProblem,
     solution: Solution,
     *,
-    gap_tol: float,
+    allowance: float,
     max_iter: int,
     on_check: OnCheck | None = None,
 ) -> Solution:
     """Complete the dual inside the clusters of ``solution``, or split clusters without a flow.
 
     The dual between the clusters is kept, that inside them is a warm start. Clusters without a flow
-    are solved as problems of their own, to the duality gap ``gap_tol`` or until ``on_check`` stops
-    the run. ``n_clusters`` of the result is larger if clusters were split; the centroids of their
-    parts are then a warm start.
+    are solved as problems of their own, until ``on_check`` stops the run at the latest; parts that
+    cost at most ``allowance`` to merge differ by round-off. ``n_clusters`` of the result is larger
+    if clusters were split; the centroids of their parts are then a warm start.
     """
     penalty, labels = problem.penalty, solution.labels
     edges = penalty.edges
@@ -69,7 +70,10 @@ def complete_point_dual(
     between[inside] = 0.0
     data = problem.fidelity.target - penalty.pull(between)
     demand = data - fuse(data, labels)
-    unproven = _find_flows(dual, demand, edges, inside, labels, _node_order(problem))
+    # Sparse factors have their rows in the order of elimination; conjugate gradients in any.
+    factored = problem.shape[1] <= SPATIAL
+    order = penalty.differences.elimination if factored else np.arange(labels.size)
+    unproven = _find_flows(dual, demand, edges, inside, labels, order)
     if not unproven.any():
         return replace(solution, dual=dual, n_iter=0)
     at = inside[unproven[labels[edges.tail[inside]]]]
@@ -85,13 +89,13 @@ def complete_point_dual(
         dual=dual[at],
         labels=numbered(labels[nodes]),
     )
-    newton = SemismoothNewton(allowance=SETTINGS.allowance * gap_tol)
+    newton = SemismoothNewton(allowance=allowance)
     found = run(
         small,
         newton,
         start=start,
         tol=0.0,
-        gap_tol=gap_tol,
+        gap_tol=SETTINGS.gap * allowance,
         max_iter=max_iter,
         on_check=on_check,
         check_every=1,
@@ -113,12 +117,9 @@ def _find_flows(
     labels: Labels,
     order: IntArray,
 ) -> BoolArray:
-    """Write flows inside clusters that meet ``demand`` into ``dual``.
+    """Write flows inside clusters that meet ``demand`` into ``dual``, by systems in this ``order``.
 
-    Systems have their rows in the given ``order`` of the nodes.
-
-    Returns the clusters for which no feasible flow was found. Their dual is feasible as well, and
-    meets a part of the demand.
+    Returns the clusters without a feasible flow. Their dual is feasible and meets a part of it.
     """
     unproven = np.bincount(labels) > 1
     for _ in range(SETTINGS.max_rounds):
@@ -144,7 +145,7 @@ def _improved_flow(
     By a flow that favours edges with slack under Y. Returned with the clusters in which it leaves a
     ball, or misses the demand.
     """
-    radius, limit = np.maximum(edges.soft + edges.block, 1e-300), SETTINGS.max_initial_load
+    radius, limit = np.maximum(edges.soft + edges.block, 1e-300), SETTLED_LOAD
     load = np.sqrt(np.einsum("ek,ek->e", Y, Y)) / radius
     Y *= np.minimum(1.0, limit / np.maximum(load, limit))[:, None]
     slack = 1.0 - np.square(np.minimum(load, limit))
@@ -157,13 +158,6 @@ def _improved_flow(
     failed = unmet > ROUND_OFF**2 * asked
     failed[labels[edges.tail[outside]]] = True
     return Y, failed
-
-
-def _node_order(problem: FusionProblem) -> IntArray:
-    """The order in which sparse factors eliminate nodes, if the flows use them."""
-    if problem.shape[1] <= SPATIAL:
-        return problem.penalty.differences.elimination
-    return np.arange(problem.shape[0])
 
 
 def _squared_norms(X: FloatArray, labels: Labels) -> FloatArray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from convexhc._types import FloatArray, IntArray, Labels
 from convexhc.fusion.contraction import Contraction, contract
-from convexhc.fusion.point_flows import complete_point_dual
+from convexhc.fusion.point_flows import SETTLED_LOAD, complete_point_dual
 from convexhc.kernels.flows import gathered, scaled_inside, spread
 from convexhc.kernels.newton import well_inside
 from convexhc.kernels.rows import interpolate_rows
@@ -30,23 +30,17 @@ from convexhc.solvers.warm_start import fused_labels
 class PointsSettings:
     """Tuning of `solve_points`. Tolerances are shares of ``tol``."""
 
-    # Gap target before settled fusions are contracted.
-    rough_gap: float = 1e-4
     # Gap target after settled fusions are contracted.
     final_gap: float = 1e-9
-    # Cost below which two centroids are merged.
-    merge_cost: float = 1e-3
-    # Gap target of the flows: they must not hide a small distance.
-    flow_gap: float = 1e-11
-    # Factor on ``merge_cost`` after every split: what was split must come closer to merge again.
+    # Gap target before settled fusions are contracted, and cost below which centroids are merged.
+    rough_gap: float = 1e-3
+    # Factor on that cost after every split: what was split must come closer to merge again.
     merge_shrinkage: float = 0.3
     # Factor on the initial penalty parameter of the final run. It starts near the solution, where
     # a large one needs few dual updates.
     final_boldness: float = 100.0
     # Stop a run after this many iterations without a smaller gap: its fusions may bar one.
     patience: int = 10
-    # An edge is settled if its dual is inside this share of its ball.
-    settled_share: float = 0.95
     # How often clusters may be split before the full problem is solved without contraction.
     max_splits: int = 6
 
@@ -69,7 +63,7 @@ def solve_points(
     steps, of every run. O(c d) work for c clusters, and O(E d) for the flows and the certificate.
     """
     scale = max(_scale(problem, start), problem.floor)
-    newton = SemismoothNewton(allowance=SETTINGS.merge_cost * tol * scale)
+    newton = SemismoothNewton(allowance=SETTINGS.rough_gap * tol * scale)
     final = replace(newton, boldness=SETTINGS.final_boldness * newton.boldness)
     n_iter = 0
     if start is None:
@@ -88,7 +82,7 @@ def solve_points(
         flows = complete_point_dual(
             problem,
             found,
-            gap_tol=SETTINGS.flow_gap * tol * scale,
+            allowance=SETTINGS.final_gap * tol * scale,
             max_iter=max_iter,
             on_check=_stagnation_check(),
         )
@@ -265,7 +259,7 @@ def _settled(problem: FusionProblem, rough: Solution) -> Labels:
     """Clusters joined by edges whose dual is inside its ball by a margin: they will stay."""
     edges = problem.penalty.edges
     fused = rough.labels[edges.tail] == rough.labels[edges.head]
-    return fused_labels(problem, fused & well_inside(rough.dual, edges, SETTINGS.settled_share))
+    return fused_labels(problem, fused & well_inside(rough.dual, edges, SETTLED_LOAD))
 
 
 def _scale_inner_duals(problem: FusionProblem, found: Solution, start: Solution) -> None:

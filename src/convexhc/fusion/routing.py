@@ -13,14 +13,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from convexhc._types import BoolArray, FloatArray, IntArray, Labels
+from convexhc.fusion.conductances import LEAST_CONDUCTANCE
 from convexhc.fusion.partition_proof import USABLE, InnerFlow
 from convexhc.kernels.dual_errors import ball_slack
 from convexhc.kernels.edges import Edges, adjoint
 
 # Numbers of a routing matrix up to which it is formed.
 _MAX_NUMBERS = 5_000_000
-# Least conductance relative to the largest.
-_LEAST = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ def _fits(
     share = boundary.share[nodes][:, pairs].toarray()
     conductance = np.maximum(slack, 0.0)
     for _ in range(rounds):
-        conductance = np.maximum(conductance, _LEAST * conductance.max())
+        conductance = np.maximum(conductance, LEAST_CONDUCTANCE * conductance.max())
         if not conductance.max() > 0.0:
             return False
         route = _routing(nodes.size, tail, head, conductance)

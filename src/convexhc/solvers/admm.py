@@ -30,13 +30,21 @@ from convexhc.solvers.warm_start import fused_labels, starting_point
 Real = NDArray[Any]
 
 
+# Iterations at which rho and tau follow their residuals and multipliers.
+_EARLY = (5, 10, 20, 30, 40)
+# Iteration from which tau follows the hill climb instead.
+_CLIMB_FROM = 60
+
+
 def _adaptation_iterations() -> frozenset[int]:
     """Iterations at which rho and tau may change: finitely many, so that the method converges.
 
-    Five early ones, then from iteration 60 at intervals of at least 16 that grow by a fifth.
+    Early ones, then at intervals of at least 16 that grow by a fifth.
     """
-    later = accumulate(range(30), lambda last, _: max(last + 16, last * 6 // 5), initial=60)
-    return frozenset([5, 10, 20, 30, 40, *later])
+    later = accumulate(
+        range(30), lambda last, _: max(last + 16, last * 6 // 5), initial=_CLIMB_FROM
+    )
+    return frozenset([*_EARLY, *later])
 
 
 @dataclass(frozen=True)
@@ -52,29 +60,23 @@ class ADMMSettings:
     # Largest rho |D|^2 at any time, in the same unit: where nearly all edges are fused, residuals
     # would raise it without end, and single precision with it to nonsense.
     max_rho: float = 1000.0
-    # First rho of a warm start, relative to the ratio of the dual to the differences.
-    warm_rho: float = 2.0
-    # First rho of a cold start, relative to the ratio of the dual radii to the differences.
-    cold_rho: float = 4.0
+    # First rho, relative to the ratio of the dual, or of its radii if there is none, to the
+    # differences.
+    first_rho: float = 2.0
     # One centroid step in this many is in double precision: it removes accumulated round-off.
     double_every: int = 30
     # Up to this many entries all arrays are in double precision, which is then as fast.
     double_entries: int = 10_000
     # Relative step length at which single precision no longer suffices: the gap is then 1e-6.
     round_off: float = 8e-6
-    # Iteration from which tau follows the hill climb instead of its multipliers.
-    climb_from: int = 60
-    # Iteration from which the rate under the first tau is measured.
-    measure_from: int = 48
     # Largest factor of one change of rho.
     max_change: float = 5.0
     # Smallest factor for which a new factorisation pays.
     min_change: float = 1.2
-    # Iterations at which rho and tau may change.
-    adapt_at: frozenset[int] = field(default_factory=_adaptation_iterations)
 
 
 SETTINGS = ADMMSettings()
+_ADAPT_AT = _adaptation_iterations()
 
 
 @dataclass
@@ -94,7 +96,7 @@ class ADMMState:
     last: Real | None = None
     warm: tuple[FloatArray, FloatArray] | None = None
     dual: FloatArray | None = None
-    climb: HillClimb = field(default_factory=lambda: HillClimb(SETTINGS.measure_from))
+    climb: HillClimb = field(default_factory=lambda: HillClimb(_EARLY[-1] + HillClimb.wait))
     n_iter: int = 0
 
     def astype(self, precision: type[np.floating[Any]]) -> None:
@@ -164,9 +166,9 @@ class ADMM:
         if state.C.dtype == np.float32 and move < SETTINGS.round_off**2 * size:
             state.astype(np.float64)
         state.climb.observe(state.n_iter, move)
-        if state.n_iter in SETTINGS.adapt_at:
+        if state.n_iter in _ADAPT_AT:
             rho = min(_balanced_rho(rho, edges), SETTINGS.max_rho * state.unit_rho)
-            if state.n_iter < SETTINGS.climb_from:
+            if state.n_iter < _CLIMB_FROM:
                 tau = _tau(problem, entries.dual**0.5, entries.copies**0.5)
             else:
                 tau = state.climb.update(tau, state.n_iter, move)
@@ -212,9 +214,9 @@ def _first_rho(problem: FusionProblem, dual: FloatArray, apart: FloatArray) -> f
     """
     edges = problem.penalty.edges
     root = np.sqrt(edges.stiffness)
-    size, copies = SETTINGS.warm_rho * _norm(dual / root), _norm(root * apart)
+    size, copies = SETTINGS.first_rho * _norm(dual / root), _norm(root * apart)
     if size == 0.0:
-        size = SETTINGS.cold_rho * _norm((edges.soft + edges.block) / root)
+        size = SETTINGS.first_rho * _norm((edges.soft + edges.block) / root)
     most = SETTINGS.max_first_rho * _unit_rho(problem)
     return min(size / copies, most) if size > 0.0 and copies > 0.0 else most
 

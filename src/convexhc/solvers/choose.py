@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convexhc._checks import named
+from convexhc.model.factorization import DENSE_FACTOR_NODES
 from convexhc.model.fidelity import Kernel, Proximity
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.admm import ADMM
@@ -19,8 +20,6 @@ METHODS = ("auto", "dual_fista", "admm", "primal_dual")
 _EXACT_NODES = 500
 # The same for a sparse K, whose products are cheap.
 _EXACT_NODES_SPARSE = 250
-# Largest number of rows for which linearised ADMM is fastest although its system is inverted.
-_LINEARIZED_ROWS = 3000
 
 
 def choose_method(
@@ -44,7 +43,7 @@ def choose_method(
         return DualAscent() if isinstance(problem.fidelity, Proximity) else DualFISTA()
     if method == "admm":
         return ADMM()
-    too_large = problem.shape[0] > _LINEARIZED_ROWS and not factors_sparsely(problem)
+    too_large = problem.shape[0] > DENSE_FACTOR_NODES and not factors_sparsely(problem)
     if method == "primal_dual" or too_large:
         return PrimalDual()
     fidelity = problem.fidelity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -13,9 +14,24 @@ from convexhc.kernels.edges import Scratch
 from convexhc.model.fidelity import Proximity
 from convexhc.model.problem import FusionProblem
 from convexhc.solvers.loop import Candidate, Solution, run
-from convexhc.solvers.momentum import Momentum
 from convexhc.solvers.solution import Status
 from convexhc.solvers.warm_start import fused_labels, starting_point
+
+
+@dataclass
+class Momentum:
+    """The sequence t -> (1 + sqrt(1 + 4 t^2)) / 2 and the weights (t_old - 1) / t_new it gives."""
+
+    t: float = 1.0
+
+    def advance(self) -> float:
+        """Weight of the next extrapolation."""
+        old, self.t = self.t, 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self.t * self.t))
+        return (old - 1.0) / self.t
+
+    def reset(self) -> None:
+        """Restart: the next weight is zero."""
+        self.t = 1.0
 
 
 @dataclass

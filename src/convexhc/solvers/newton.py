@@ -33,17 +33,18 @@ from convexhc.solvers.loop import Candidate, Solution
 from convexhc.solvers.round_newton import round_direction
 from convexhc.solvers.warm_start import fused_labels, starting_point
 
+_EPS = float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True)
 class NewtonSettings:
     """Constants of the method."""
 
-    # A subproblem is solved until its error is this fraction of the outer one.
-    subproblem_tol: float = 0.25
-    # Newton steps per subproblem.
-    max_newton: int = 50
-    # Step halvings of a line search.
-    max_halvings: int = 15
+    # A subproblem is solved until its error is this fraction of the outer one, and sigma grows when
+    # the outer error is above this fraction of the inner one.
+    balance: float = 0.25
+    # Newton steps of a subproblem, and step halvings of a line search: neither is often reached.
+    max_steps: int = 50
     # Conjugate gradient iterations per Newton step.
     max_cg: int = 500
     # Iterations before a system of many columns counts as stiff.
@@ -56,10 +57,6 @@ class NewtonSettings:
     data_fraction: float = 0.01
     # Factor by which sigma grows.
     sigma_growth: float = 3.0
-    # sigma grows when the outer error is above this fraction of the inner one.
-    lag: float = 0.1
-    # Errors below this fraction of the objective are round-off.
-    round_off: float = 1e-16
     # Decreases below this fraction of the objective are invisible in it.
     visible: float = 1e-11
 
@@ -141,10 +138,8 @@ class SemismoothNewton:
 
     def step(self, problem: FusionProblem, state: NewtonState) -> None:
         """Minimise the augmented Lagrangian, then update the dual and sigma."""
-        for _ in range(SETTINGS.max_newton):
-            if state.inner <= max(
-                SETTINGS.subproblem_tol * state.outer, SETTINGS.round_off * abs(state.value)
-            ):
+        for _ in range(SETTINGS.max_steps):
+            if state.inner <= max(SETTINGS.balance * state.outer, _EPS * abs(state.value)):
                 break
             if not _newton_step(problem, state):
                 # Too stiff for double precision.
@@ -156,7 +151,7 @@ class SemismoothNewton:
         grown = state.lagging
         state.sigma *= SETTINGS.sigma_growth if grown else 1.0
         _evaluate(problem, state, state.C)
-        state.lagging = state.outer > SETTINGS.lag * state.inner
+        state.lagging = state.outer > SETTINGS.balance * state.inner
         if state.lagging and not grown:
             state.sigma *= SETTINGS.sigma_growth
             _evaluate(problem, state, state.C)
@@ -236,7 +231,7 @@ def _newton_step(problem: FusionProblem, state: NewtonState) -> bool:
     # Near the minimum the value does not resolve a decrease; the gradient does.
     invisible = -slope <= SETTINGS.visible * abs(value)
     length = 1.0
-    for _ in range(SETTINGS.max_halvings):
+    for _ in range(SETTINGS.max_steps):
         _evaluate(problem, state, C + length * direction)
         if state.inner < inner if invisible else state.value <= value + 1e-4 * length * slope:
             return True

@@ -15,6 +15,8 @@ import numpy as np
 from convexhc.model.problem import Certificate
 from convexhc.solvers.solution import Solution
 
+_EPS = float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True)
 class ScheduleSettings:
@@ -22,12 +24,8 @@ class ScheduleSettings:
 
     # The gap is proportional to this power of the squared step length.
     power: float = 0.6
-    # Gaps below this fraction of the tolerance are round-off.
-    round_off: float = 1e-9
     # Iterations that divide the gap by e near the end.
     iterations_per_e: float = 10.0
-    # Fewest iterations between two certificates.
-    min_wait: int = 2
     # Longest wait for the first certificate of a run, or for one that is far away, in iterations.
     max_wait: int = 40
 
@@ -73,7 +71,7 @@ class Schedule:
         """Schedule the next certificate after one whose gap was too large."""
         if move > 0.0:
             self.level = self._level(certificate, move)
-            self.soonest = n_iter + max(SETTINGS.min_wait, n_iter // 50)
+            self.soonest = n_iter + 1 + n_iter // 50
             left = min(self._iterations_left(certificate), SETTINGS.max_wait)
             self.latest = n_iter + max(self.check_every, left, n_iter // 10)
         else:
@@ -87,18 +85,15 @@ class Schedule:
 
     def _level(self, certificate: Certificate, move: float) -> float:
         excess = self._excess(certificate)
-        return (
-            float(move * excess ** (-1.0 / SETTINGS.power))
-            if excess > SETTINGS.round_off
-            else np.inf
-        )
+        round_off = certificate.relative_gap <= _EPS
+        return np.inf if round_off else float(move * excess ** (-1.0 / SETTINGS.power))
 
     def _iterations_left(self, certificate: Certificate) -> int:
         """Predicted number of iterations until the gap is within the tolerance."""
         # Below one at a point that violates the constraint.
         excess = max(self._excess(certificate), 1.0)
         steps = float(np.ceil(SETTINGS.iterations_per_e * np.log(excess)))
-        return int(max(min(steps, 1e6), SETTINGS.min_wait))
+        return int(max(min(steps, 1e6), 1))
 
 
 def predicted_ratio(move: float, earlier: float) -> float:
