@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,6 +23,8 @@ from laws import (
 )
 
 sizes = st.integers(1, 8)
+# As many conjugate gradient steps as the systems below have unknowns.
+CONVERGED = replace(module.SETTINGS, max_cg=10)
 
 
 def kernel_of(graph):
@@ -137,6 +141,7 @@ def test_bound_of_a_kernel_has_a_second_order_error(seed, n, inverted):
     left = kernel.matrix.ridge * np.abs(error).sum()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "DENSE_FACTOR_NODES", inverted)
+        patch.setattr(module, "SETTINGS", CONVERGED)
         for size in (1e-3, 1e-4):
             near = C + size * error
             at = kernel.evaluate(near)[1]
@@ -154,16 +159,18 @@ def test_ridge_solutions_agree_with_a_dense_solve(seed, n):
     exact = matrix.solve_ridge(G)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "DENSE_FACTOR_NODES", 0)
+        patch.setattr(module, "SETTINGS", CONVERGED)
         found = matrix.solve_ridge(G)
     for X, XK in (exact, found):
         np.testing.assert_allclose(XK, X @ matrix.dense, atol=1e-10)
         np.testing.assert_allclose(XK + matrix.ridge * X, G, atol=1e-8)
 
 
-@pytest.mark.parametrize("inverted", [0, 60])
-def test_the_product_of_a_ridge_solution_is_exact(inverted, monkeypatch):
-    """Also before conjugate gradients have converged: the slope of a tangent depends on it."""
+@pytest.mark.parametrize(("inverted", "cached"), [(60, 0), (0, 1000), (0, 0)])
+def test_the_product_of_a_ridge_solution_is_exact(inverted, cached, monkeypatch):
+    """Also before conjugate gradients have converged, and where they are in single precision."""
     monkeypatch.setattr(module, "DENSE_FACTOR_NODES", inverted)
+    monkeypatch.setattr(module, "CACHED_ENTRIES", cached)
     rng = np.random.default_rng(7)
     A = rng.normal(size=(60, 60)) * 0.1 ** np.linspace(0.0, 3.0, 60)
     matrix, G = KernelMatrix(csr_array(A @ A.T)), rng.normal(size=(4, 60))

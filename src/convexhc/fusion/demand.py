@@ -24,7 +24,7 @@ from convexhc.model.problem import FusionProblem
 SKETCH_COLUMNS = 64
 # Number of columns, or of overloaded edges, up to which one solve for each is cheap.
 FEW_COLUMNS = 4 * SKETCH_COLUMNS
-# Fewest columns of a dense block: enough for a panel of the triangular solves.
+# Fewest columns of a dense block: enough for triangular solves to pay.
 _MIN_COLUMNS = 128
 # Entries that a block may have beyond that; smaller demands are kept in memory.
 _BLOCK_ENTRIES = 100_000

@@ -25,7 +25,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # Entries of a block that fits in the cache.
-_BLOCK = 16384
+CACHED_ENTRIES = 16384
 
 # Sums may be reordered, as vector units need; NaN and infinities keep their meaning.
 FAST = frozenset({"reassoc", "contract", "nsz"})
@@ -39,7 +39,7 @@ def blocks(shape: tuple[int, int], *, least: int = 1) -> Iterator[slice]:
     >>> list(blocks((3, 10_000)))
     [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None)]
     """
-    size = max(least, _BLOCK // max(shape[1], 1), 1)
+    size = max(least, CACHED_ENTRIES // max(shape[1], 1), 1)
     for first in range(0, shape[0], size):
         yield slice(first, min(first + size, shape[0]))
 

@@ -12,10 +12,12 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexhc._types import FloatArray
 from convexhc.kernels.compile import FAST, compiled
 
+Real = NDArray[Any]
 Apply = Callable[[Any, FloatArray, FloatArray], float]
 Precondition = Callable[[Any, FloatArray, FloatArray], tuple[float, float]]
 
@@ -66,11 +68,11 @@ def conjugate_gradients(
 
 
 def block_conjugate_gradients(
-    apply: Callable[[FloatArray, FloatArray], FloatArray],
-    precondition: Callable[[FloatArray, FloatArray], object] | None,
-    X: FloatArray,
-    R: FloatArray,
-    targets: FloatArray,
+    apply: Callable[[Real, Real], Real],
+    precondition: Callable[[Real, Real], object] | None,
+    X: Real,
+    R: Real,
+    targets: Real,
     max_iter: int,
     *,
     axis: Literal[0, 1],
@@ -108,6 +110,6 @@ def block_conjugate_gradients(
     return max_iter
 
 
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+def _ratio(above: Real, below: Real) -> Real:
     """Quotient of non-negative numbers; zero where the denominator is zero."""
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0.0)

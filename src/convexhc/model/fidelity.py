@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
 
 from convexhc._types import FloatArray, Labels
+from convexhc.kernels.compile import CACHED_ENTRIES
 from convexhc.kernels.conjugate_gradients import block_conjugate_gradients
 from convexhc.kernels.sparse_products import times_sparse
 from convexhc.model.constraint import Constraint
@@ -182,11 +183,13 @@ class KernelMatrix:
             product: FloatArray = self.right_multiply(P)
             return np.add(product, np.multiply(P, P.dtype.type(self.ridge), out=out), out=out)
 
-        # Any X gives a bound, so single precision will do.
-        R = G.astype(np.float32)
+        # Any X gives a bound, so single precision will do, unless products overflow in it.
+        limit = float(np.finfo(np.float32).max) ** 0.25
+        single = G.size > CACHED_ENTRIES and 1.0 / limit < self.largest < limit
+        R = G.astype(np.float32 if single else np.float64)
         X, targets = np.zeros_like(R), np.zeros(len(R), R.dtype)
         block_conjugate_gradients(apply, None, X, R, targets, SETTINGS.max_cg, axis=1)
-        X = X.astype(np.float64)
+        X = X.astype(np.float64, copy=False)
         return X, self.right_multiply(X)
 
     def right_multiply(self, C: NDArray[Any]) -> NDArray[Any]:
