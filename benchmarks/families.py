@@ -83,7 +83,7 @@ def measure(name: str, n: int) -> None:
         keep="labels",
         on_check=lambda level: row(False, level.n_clusters),
     )
-    row(True, int(path.level_n_clusters.max()))
+    row(True, int(path.n_clusters.max()))
 
 
 def in_a_process(name: str, n: int, seconds: float) -> Row:
