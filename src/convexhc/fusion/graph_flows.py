@@ -68,9 +68,9 @@ class FlowSearchSettings:
     min_load: float = 0.2
     # Share of every ball that a search leaves free, for errors of a sketch or of a proof.
     margin: float = 0.02
-    # How far below one loads are at most that are cut in search of more new groups,
+    # In search of more new groups, edges are cut whose load is at most so far below one.
     most_slack: float = 0.4
-    # what they may find at most, as a multiple of those wanted.
+    # Most new groups of such a search, as a multiple of those wanted.
     most_parts: float = 4.0
 
 

@@ -30,9 +30,10 @@ from convexhc.solvers.solution import Solution, Status
 
 Chooser = Callable[[FusionProblem], Method[FusionProblem, Any]]
 
-# Least and largest share of the gap left to the contracted solve; the rest is for flows that do
-# not quite fit.
-_LEAST_SHARE, _MOST_SHARE = 0.05, 0.9
+# Largest share of the gap left to the contracted solve: flows that do not quite fit need the rest.
+_MOST_SHARE = 0.9
+# Least such share.
+_LEAST_SHARE = 0.05
 # The share is this multiple of nodes and edges of the contracted problem over the edges of the
 # whole one times its mean degree: where graphs are dense and groups few, iterations are cheap
 # beside proofs, and what is left of the gap overloads flows that would fit.

@@ -16,8 +16,10 @@ from convexhc.model.problem import FusionProblem
 _MIN_BOUND = 1e-2
 # Margin of an estimate above the bound that the sketch gives.
 _MARGIN = 1.1
-# Rounds of the search for conductances at most, and those without a gain that end it.
-_ROUNDS, _PATIENCE = 20, 3
+# Most rounds of the search for conductances.
+_ROUNDS = 20
+# Rounds without a gain that end it.
+_PATIENCE = 3
 # Loads below this share of the largest do not change a conductance.
 _IDLE = 0.5
 
